@@ -63,7 +63,7 @@ func TestAccountMistakes(t *testing.T) {
 		{"two budgets", least + `accounts: {a: {credentials: rulesets: env: "A", budget: requests: 5}, b: credentials: rulesets: env: "A"}`, `c.cue:5:71: accounts.b: has the same credential as account a, but another budget (a budget belongs to the credential: write the same in both, or give each account a credential of its own)`},
 		{"budget beside the top level", least + `accounts: a: {credentials: rulesets: file: "/run/rulesets", budget: requests: 5}`, `c.cue:5:11: accounts.a: has the same credential as credentials.rulesets, but another budget (a budget belongs to the credential: set it in budget at the top level)`},
 		{"skipped with a mode", least + `accounts: a: {skip: true, mode: "apply"}`, `c.cue:5:27: accounts.a.mode: has no effect beside skip (remove it, or skip)`},
-		{"plain http", least + `accounts: a: {credentials: rulesets: env: "A", base_url: "http://api.example"}`, `c.cue:5:58: accounts.a.base_url: "http://api.example" must be an https address, or http to the own machine`},
+		{"plain http", least + `accounts: a: {credentials: rulesets: env: "A", base_url: "http://api.example"}`, `c.cue:5:58: accounts.a.base_url: "http://api.example" must be an https address, or http to this machine`},
 		{"no time", least + `accounts: a: {credentials: rulesets: env: "A", budget: per: "0s"}`, `c.cue:5:56: accounts.a.budget.per: "0s" is not a duration above zero`},
 		{"the secret itself", least + `accounts: a: credentials: rulesets: "v1.0-abcdefghijklmnop"`, `c.cue:5:37: accounts.a.credentials.rulesets: the configuration must not contain a secret (give its source: {file: "/…"}, {env: "NAME"} or {systemd: "name"}; and revoke the secret that was written here)`},
 	} {

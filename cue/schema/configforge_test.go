@@ -54,7 +54,7 @@ func TestForgeMistakes(t *testing.T) {
 		{"climbing", strings.Replace(hub, "acme/edge", "acme/..", 1), `c.cue:5:34: forge.project: "acme/.." must not contain . or .. as a part`},
 		{"address of a project", strings.Replace(hub, "acme/edge", "https://github.com/acme/edge", 1), `c.cue:5:34: forge.project: "https://github.com/acme/edge" must be the name of a project, owner/name`},
 		{"groups", strings.Replace(hub, "acme/edge", "acme/a/edge", 1), `c.cue:5:25: forge.project: "acme/a/edge" is not owner/name (only GitLab has groups in groups)`},
-		{"unencrypted", hub + `forge: url: "http://git.example"`, `c.cue:6:13: forge.url: "http://git.example" must be an https address, or http to the own machine`},
+		{"unencrypted", hub + `forge: url: "http://git.example"`, `c.cue:6:13: forge.url: "http://git.example" must be an https address, or http to this machine`},
 		{"password", hub + `forge: url: "https://me:pw@git.example"`, `c.cue:6:8: forge.url: must have neither user, query nor fragment`},
 		{"gitea nowhere", strings.Replace(hub, "github", "gitea", 1), `c.cue:5:1: forge: needs a url (Gitea and Forgejo have no default server: set the address of yours)`},
 		{"no token", `forge: {kind: "github", project: "acme/edge", token: {}}`, `c.cue:5:47: forge.token: needs one of file, env and systemd`},

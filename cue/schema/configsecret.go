@@ -10,10 +10,18 @@ import (
 // secretPlace is the path of a #SecretRef, or of what is inside one.
 var secretPlace = lazyregexp.New(`^((?:accounts\..+\.)?credentials\.(rulesets|tokens)|.*\.(token|metrics_token|client_secret|password|passphrase|secret|secret_id|ssh\.key)|notify\..*\.(url|key)|traces\.headers\.(?:"[^"]*"|[^.]+))(\.[^.]+)?$`)
 
-// conceal takes what stands in the place of a secret out of messages: who puts the
-// secret itself there by mistake must not find it in a log.
+// userOfURL is the user and the password in an address that a message quotes. Without
+// an "@" it is all that is shown of an address that was cut.
+var userOfURL = lazyregexp.New(`(://)(?:[^\s"]*@|[^\s"/]*(\.\.\. ))`)
+
+// conceal takes secrets out of messages: the password of an address, and what stands in
+// the place of a secret. Who puts one there by mistake must not find it in a log.
 func conceal(problems []desired.Problem) []desired.Problem {
 	for i, p := range problems {
+		if strings.HasPrefix(p.Message, `"`) {
+			p.Message = userOfURL().ReplaceAllString(p.Message, "$1…$2")
+			problems[i].Message = p.Message
+		}
 		found := secretPlace().FindStringSubmatch(p.Path)
 		if found == nil || !strings.HasPrefix(p.Message, `"`) {
 			continue

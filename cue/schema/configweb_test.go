@@ -73,8 +73,8 @@ c.cue:7:46: web.login.proxy.groups: "X-Forwarded-For" is a header that clients s
 		{"header", withProxy + aRole + `web: login: proxy: user: "X_User"`, `c.cue:7:26: web.login.proxy.user: "X_User" must be the name of a header: letters, digits and -`},
 		{"certificates without tls", `web: login: certificates: ca: "/ca.pem"` + "\n" + aRole, `c.cue:5:13: web.login.certificates: needs web.tls (a client shows its certificate to the server that it has TLS with)`},
 		{"oidc without url", strings.Replace(withOIDC, `url: "https://seawall.example", `, "", 1) + aRole, `c.cue:5:14: web.login.oidc: needs web.url, the address at which browsers reach the pages (register web.url + /login/callback at the provider as redirect URI)`},
-		{"oidc over http", strings.ReplaceAll(withOIDC, "https://", "http://") + aRole, `c.cue:5:12: web.url: "http://seawall.example" must be an https address, or http to the own machine
-c.cue:5:60: web.login.oidc.issuer: "http://id.example/realms/a" must be an https address, or http to the own machine`},
+		{"oidc over http", strings.ReplaceAll(withOIDC, "https://", "http://") + aRole, `c.cue:5:12: web.url: "http://seawall.example" must be an https address, or http to this machine
+c.cue:5:60: web.login.oidc.issuer: "http://id.example/realms/a" must be an https address, or http to this machine`},
 		{"url with a path", `web: url: "https://example.com/seawall"`, `c.cue:5:6: web.url: must have no path (serve the pages under a host name of their own)`},
 		{"url with a query", `web: url: "https://a:b@example.com?x"`, `c.cue:5:6: web.url: must have neither user, query nor fragment`},
 		{"the secret itself", strings.Replace(withOIDC, `file: "/run/secret"`, `"hunter2"`, 1) + aRole, `c.cue:5:129: web.login.oidc.client_secret: the configuration must not contain a secret (give its source: {file: "/…"}, {env: "NAME"} or {systemd: "name"}; and revoke the secret that was written here)`},

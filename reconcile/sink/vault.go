@@ -17,7 +17,7 @@ import (
 // they are. The credential needs read, create, update and patch there. Nothing in
 // the environment (VAULT_ADDR and the like) counts.
 type Vault struct {
-	Address   string // https, or http to the own machine
+	Address   string // https, or http to this machine
 	Mount     string // of the engine; "" is "secret"
 	Prefix    string // keys are below it
 	Field     string // holds the secret; "" is "token"

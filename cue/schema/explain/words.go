@@ -47,7 +47,7 @@ var bounds = map[string]string{
 	`=~"^[A-Z][A-Z0-9]$"`:                                "must be two capital letters",
 	`=~"^[a-z0-9_.]+$"`:                                  "must be lower-case letters, digits, _ and .",
 	`=~"^https?://[^\\s]+$"`:                             "must be an https or http address",
-	`=~"^https://[^\\s]+$|^http://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:[0-9]+)?(/[^\\s]*)?$"`: "must be an https address, or http to the own machine",
+	`=~"^https://[^\\s]+$|^http://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:[0-9]+)?(/[^\\s]*)?$"`: "must be an https address, or http to this machine",
 }
 
 // validators does the same for the functions the schema calls.
