@@ -39,12 +39,12 @@ func findTargets(ctx context.Context, p Platform, o Order, have present) (target
 	if err != nil {
 		return targets{}, err
 	}
-	given, names, err := askedFor(p, o, wanted)
+	found := targets{}
+	found.keys, found.lanes = wanted.keysBeside(have), map[edge.AccountID]int{}
+	given, names, err := askedFor(p, o, wanted, found.keys)
 	if err != nil {
 		return targets{}, err
 	}
-	found := targets{}
-	found.keys, found.lanes = wanted.keysBeside(have), map[edge.AccountID]int{}
 	for _, z := range o.Given {
 		if z.Account.Name != "" {
 			found.accounts = withAccount(found.accounts, z.Account)
@@ -65,13 +65,16 @@ func findTargets(ctx context.Context, p Platform, o Order, have present) (target
 }
 
 // askedFor are the zones that are given by id, and the names of others.
-func askedFor(p Platform, o Order, wanted accountsWanted) (given []target, names []string, err error) {
+func askedFor(p Platform, o Order, wanted accountsWanted, keys map[edge.AccountID]string) (given []target, names []string, err error) {
 	given, names, err = givenZones(o)
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, z := range o.Given {
-		given = append(given, target{ID: z.ID, Name: z.Name, Account: z.Account.ID})
+	if len(o.Given) > 0 {
+		if given, err = o.limit(wanted, keys, given, names); err != nil {
+			return nil, nil, err
+		}
+		names = nil
 	}
 	switch {
 	case len(given) > 0:
@@ -161,7 +164,7 @@ func zonesOfFile(name string) (zones []target, err error) {
 	defer file.Close()
 	lines := bufio.NewScanner(file)
 	for n := 1; lines.Scan(); n++ {
-		text, _, _ := strings.Cut(lines.Text(), "#")
+		text, _, _ := strings.Cut(strings.TrimPrefix(lines.Text(), "\ufeff"), "#")
 		words := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\r' })
 		switch {
 		case len(words) == 0:
@@ -175,7 +178,13 @@ func zonesOfFile(name string) (zones []target, err error) {
 			zones = append(zones, z)
 		}
 	}
-	return zones, lines.Err()
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	if len(zones) == 0 { // else the import would take all that the platform lists
+		return nil, cli.Fail(fmt.Errorf("%s has no zone", name), "--zones takes a file with a line NAME ID for each zone")
+	}
+	return zones, nil
 }
 
 // fill gives zones without an account that of the command line.
