@@ -260,6 +260,7 @@ func (f importFlags) settings(t *cli.Terminal) (setup.Settings, error) {
 	}
 	o.Dir = f.Order.Dir // a folder and a base URL need no configuration
 	o.Profile = ""      // what the daemon goes by is asked first
+	o.FromGit = o.Dir == ""
 	s, err := setup.ReadSettings(t, o)
 	if err != nil {
 		return s, err

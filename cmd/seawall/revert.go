@@ -17,7 +17,7 @@ import (
 )
 
 func newRevert(t *cli.Terminal) *cobra.Command {
-	var o setup.Options
+	o := setup.Options{FromGit: true}
 	var f historyFlags
 	var yes bool
 	order := revert.Order{Who: setup.Whoami()}

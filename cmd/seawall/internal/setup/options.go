@@ -15,6 +15,7 @@ import (
 type Options struct {
 	Config, Dir, BaseURL, Profile string
 	Only                          []string // zone=NAME, token=KEY
+	FromGit                       bool     // the command reads the configured repository, and no folder
 	Output                        string
 	LogFormat, LogLevel           string
 }

@@ -60,7 +60,7 @@ func ReadConfigured(t *cli.Terminal, o Options) (Settings, error) {
 	var s Settings
 	if path := o.ConfigFile(); path != "" {
 		var err error
-		if s, err = loadConfig(t, path, o.Dir == "", noConfig); err != nil {
+		if s, err = loadConfig(t, path, o.Dir == "", o.noConfig()...); err != nil {
 			return s, err
 		}
 	} else {
@@ -105,7 +105,16 @@ func LoadConfig(t *cli.Terminal, path string) (Settings, error) { return loadCon
 func LoadSource(t *cli.Terminal, path string) (Settings, error) { return loadConfig(t, path, true) }
 
 // noConfig is the hint of the commands that do without a configuration.
-const noConfig = "or use no configuration: --dir DIR --base-url URL, with the credential in " + EnvRulesetsToken
+func (o Options) noConfig() []string {
+	const credential = "URL, with the credential in " + EnvRulesetsToken
+	switch {
+	case o.FromGit:
+		return nil
+	case o.Dir != "":
+		return []string{"or use no configuration: add --base-url " + credential}
+	}
+	return []string{"or use no configuration: --dir DIR --base-url " + credential}
+}
 
 // loadConfig is that for a command that needs the repository, or does not. The hints are what
 // else to do where there is no configuration.
