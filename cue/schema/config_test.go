@@ -287,6 +287,7 @@ func TestConfigMistakes(t *testing.T) {
 		{"verify misspelt", least + `source: verify: gpg: "/k"`, `c.cue:5:17: source.verify.gpg: unknown field (known here: openpgp, require, ssh)`},
 		{"verify by a relative path", least + `source: verify: ssh: "signers"`, `c.cue:5:22: source.verify.ssh: "signers" must be an absolute path`},
 		{"verify something else", least + `source: verify: {ssh: "/s", require: "all"}`, `c.cue:5:38: source.verify.require: "all" is not one of head, tag, both`},
+		{"null", least + `mode: null`, `c.cue:5:7: mode: null is not one of apply, observe`},
 		{"nothing", ``, "c.cue:1:1: platform: required field is missing"},
 		{"syntax", "source: {{", `c.cue:1:11: expected '}', found 'EOF' (a { has no matching })`},
 		{"profile", least + `platform: profile: "extendd"`, `c.cue:5:20: platform.profile: "extendd" is not one of documented, extended (did you mean "extended"?)`},

@@ -82,3 +82,11 @@ func TestDirWithoutFolder(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
+
+// A file that may not be read is named.
+func TestUnreadableFile(t *testing.T) {
+	got := compile.AsProblem(&fs.PathError{Op: "openat", Path: "eu/edge.cue", Err: fs.ErrPermission})
+	if got.Origin.File != "eu/edge.cue" || got.Message != "cannot be read: permission denied" {
+		t.Errorf("%+v", got)
+	}
+}

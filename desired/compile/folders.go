@@ -22,6 +22,9 @@ func AsProblem(err error) desired.Problem {
 	if refused, ok := errors.AsType[*RefusedError](err); ok {
 		return refused.Problem
 	}
+	if at, ok := errors.AsType[*fs.PathError](err); ok && fs.ValidPath(at.Path) {
+		return desired.Problem{Origin: desired.Origin{File: at.Path}, Message: fmt.Sprintf("cannot be read: %v", at.Err)}
+	}
 	return desired.Problem{Message: err.Error()}
 }
 

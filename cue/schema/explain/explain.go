@@ -292,7 +292,7 @@ func capped(problems []desired.Problem) []desired.Problem {
 		kept = append(kept, p)
 	}
 	if rest > 0 {
-		kept = append(kept, desired.Problem{Message: fmt.Sprintf("and %d more", rest)})
+		kept = append(kept, desired.Problem{Message: fmt.Sprintf("%d more mistakes are not shown", rest)})
 	}
 	return kept
 }

@@ -114,6 +114,9 @@ func importWords(text string) (message, hint string) {
 		name, _, _ := strings.Cut(reason[i+len(missing):], `"`)
 		return Unimportable(name)
 	}
+	if strings.Contains(reason, "no cue.mod/module.cue file") {
+		return "nothing can be imported: there is no cue.mod/module.cue", "seawall init writes one; it overwrites no file"
+	}
 	if strings.Contains(reason, "absolute path") {
 		return "a package below cue.mod/pkg cannot be imported", importable
 	}

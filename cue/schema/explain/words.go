@@ -222,8 +222,12 @@ var articles = map[string]string{
 // shown in a word.
 func verdict(v cue.Value, words string) string {
 	switch v.IncompleteKind() {
-	case cue.StructKind, cue.ListKind, cue.NullKind:
+	case cue.StructKind, cue.ListKind:
 		return words
+	case cue.NullKind:
+		if strings.HasPrefix(words, "is null") {
+			return words
+		}
 	}
 	return shown(v) + " " + words
 }
