@@ -11,6 +11,7 @@ import (
 	"io"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
@@ -80,6 +81,11 @@ func (c *Check) Run(ctx context.Context, args []string) error {
 }
 
 func (c *Check) checkUsage(args []string) error {
+	for _, host := range c.Hosts {
+		if host == "" || strings.ContainsAny(host, "/@ ") { // it would match nothing, without a word
+			return cli.Fail(fmt.Errorf("--host %q is not the name of a host", host), "write it as gateway.example.com or *.example.com, without https:// and a path")
+		}
+	}
 	if c.Format != "" {
 		if _, err := scan.ParseFormat(c.Format); err != nil {
 			return fmt.Errorf("--format: %w", err)
