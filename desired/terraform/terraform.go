@@ -22,6 +22,9 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -54,7 +57,9 @@ type object map[string]any
 
 // Read reads a state or a plan.
 func Read(r io.Reader) (State, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
+	// PowerShell writes UTF-16, or a mark in front of UTF-8, where output goes to a file.
+	text := transform.NewReader(io.LimitReader(r, maxBytes+1), unicode.BOMOverride(transform.Nop))
+	data, err := io.ReadAll(text)
 	switch {
 	case err != nil:
 		return State{}, err

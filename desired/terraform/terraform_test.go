@@ -128,3 +128,18 @@ func TestTokensOfAnAccount(t *testing.T) {
 		t.Errorf("left %q", s.Left)
 	}
 }
+
+// PowerShell's > writes UTF-16 or a mark in front of UTF-8.
+func TestMarksOfPowerShell(t *testing.T) {
+	const state = `{"version":4,"resources":[{"mode":"managed","type":"cloudflare_zone","name":"z","instances":[{"attributes":{"id":"000000000000000000000000000000a1","zone":"shop.example"}}]}]}`
+	wide := []byte{0xff, 0xfe}
+	for _, b := range []byte(state) {
+		wide = append(wide, b, 0)
+	}
+	for name, text := range map[string]string{"UTF-8 with a mark": "\ufeff" + state, "UTF-16": string(wide)} {
+		s, err := Read(strings.NewReader(text))
+		if err != nil || len(s.Zones) != 1 || s.Zones[0].Name != "shop.example" {
+			t.Errorf("%s: %+v, %v", name, s.Zones, err)
+		}
+	}
+}
