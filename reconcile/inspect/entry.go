@@ -28,8 +28,10 @@ func EntryWhat(e reconcile.Entry) string {
 		return "new version of managed ruleset " + string(e.Subject.Ruleset) + " in " + e.Subject.Account
 	case e.Kind == reconcile.EntryFound:
 		return "changed outside Seawall: " + about
+	case e.Action == reconcile.ActionInit:
+		return "token init: the ledger has all existing tokens"
 	case e.Kind == reconcile.EntryWrite && e.Trigger == reconcile.TriggerSweep && e.Result != nil && e.Result.Outcome == reconcile.Converged:
-		return "drift healed: " + about
+		return "drift corrected: " + about
 	case e.Kind == reconcile.EntryWrite && e.Trigger == reconcile.TriggerSweep:
 		return "drift: " + e.Action + " " + about
 	}
