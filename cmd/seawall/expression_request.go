@@ -187,6 +187,9 @@ func zoneFor(state desired.State, named string, form eval.Form) (account, key st
 	case named != "":
 		return "", "", cli.Fail(fmt.Errorf("there is no zone %q", named), nearest.Hint(named, keys, zoneHint))
 	}
+	if host != "" {
+		return "", "", cli.Fail(fmt.Errorf("no zone of the host %q is declared", host), "name the zone that gets the request with --zone")
+	}
 	return "", "", cli.Fail(errors.New("which zone gets the request is not known"), "name it with --zone, or give the request a url with its host")
 }
 

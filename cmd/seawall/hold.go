@@ -75,6 +75,8 @@ reason, hold it again.`,
 // checkHold says what is wrong with the flags.
 func checkHold(length time.Duration, reason string) error {
 	switch err := setup.CheckHold(length, reason); {
+	case length < 0:
+		return cli.Fail(fmt.Errorf("--for %s is not a duration above zero", length), "give the length of the hold, such as --for 2h")
 	case errors.Is(err, setup.ErrNoLength):
 		return cli.Fail(errors.New("--for is missing"), "give the length of the hold, such as --for 2h")
 	case errors.Is(err, setup.ErrTooLong):

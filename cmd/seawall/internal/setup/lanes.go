@@ -179,7 +179,10 @@ func (s Settings) dial(c Credential, log *slog.Logger) (reconcile.Lane, meter, e
 	platform, err := client.New(config)
 	if err != nil {
 		hint := "see platform.base_url in the configuration, or --base-url"
-		if c.Name != defaultLane {
+		switch {
+		case strings.HasPrefix(err.Error(), "vendor "):
+			hint = "see platform.vendor in the configuration, or --vendor of seawall import"
+		case c.Name != defaultLane:
 			hint = "see " + strings.TrimSuffix(c.Path, rulesetsPath) + "base_url in the configuration"
 		}
 		return reconcile.Lane{}, meter{}, cli.Fail(err, hint)
