@@ -343,9 +343,9 @@ next read  due for 1m30s (retry: it failed before), waits for: throttle
 hold       held until 2026-03-01T13:00:00Z: INC-1
 differs    since 2026-03-01T11:00:00Z, drift
 fields     not known: it was not read
-           core enabled: true -> false (weakens)
-           core expression: - -> "a <b>" (neutral)
-           core overrides.rules["R1"].action: "log", not in git (SQL injection)
+           core enabled: live true → declared false (weakens)
+           core expression: live unset → declared "a <b>" (neutral)
+           core rule R1 action: live "log", not in git (SQL injection)
 
 zone       b (account prod, id a02)
 outcome    not read

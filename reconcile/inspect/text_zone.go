@@ -133,10 +133,10 @@ func (t *textWriter) fields(z Zone) {
 		t.line("fields", "not known: %s", z.Unread)
 	}
 	for _, f := range z.Fields {
-		t.line("", "%s %s: %s -> %s (%s)", diff.Called(f.Kind, f.Deployment), f.Path, value(f.Live), value(f.Declared), f.Direction)
+		t.line("", "%s %s: live %s → declared %s (%s)", diff.Called(f.Kind, f.Deployment), diff.Member(f.Path).Subject(), unset(f.Live), unset(f.Declared), f.Direction)
 	}
 	for _, l := range z.Undecided {
-		t.line("", "%s %s: %s, not in git%s", diff.Called(l.Kind, l.Deployment), l.Path, value(l.Live), noted(l.Note))
+		t.line("", "%s %s: live %s, not in git%s", diff.Called(l.Kind, l.Deployment), diff.Member(l.Path).Subject(), unset(l.Live), noted(l.Note))
 	}
 }
 
