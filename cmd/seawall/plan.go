@@ -52,6 +52,9 @@ a freeze, the end of a hold) counts as a change.`,
 			if valid <= 0 {
 				return cli.Usage("--valid %s is not a duration above zero", valid)
 			}
+			if err := checkOut(out, cmd.Flags().Changed("out")); err != nil {
+				return err
+			}
 			var made setup.Settings
 			order := once.Order{Brief: o.Output == "text" && out == ""} // nothing shows it
 			report, err := runOnce(cmd.Context(), t, o, setup.ToPlan, &order, func(s setup.Settings) error { made = s; return nil })

@@ -28,6 +28,24 @@ const savedFor = time.Hour
 // maxSaved bounds a saved plan, in bytes.
 const maxSaved = 256 << 20
 
+// checkOut says before anything is read that a plan cannot be saved there.
+func checkOut(path string, given bool) error {
+	const hint = "name a file in a folder that is there, such as --out change.plan"
+	switch {
+	case !given:
+		return nil
+	case path == "" || path == "-":
+		return cli.Fail(fmt.Errorf("--out %q is not the name of a file", path), hint)
+	}
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return cli.Fail(fmt.Errorf("--out %s: it is not a regular file", path), hint)
+	}
+	if _, err := os.Stat(filepath.Dir(path)); err != nil {
+		return cli.Fail(fmt.Errorf("--out %s: %w", path, err), hint)
+	}
+	return nil
+}
+
 // savePlan writes a plan to a file that only its owner can read: it says what
 // protects whom.
 func savePlan(path string, plan diff.Plan, s setup.Settings, o setup.Options, order once.Order, valid time.Duration) error {
