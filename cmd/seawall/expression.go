@@ -80,6 +80,9 @@ func (f expressionFlags) check() error {
 		return cli.Fail(fmt.Errorf("there is no phase %q", f.Phase),
 			nearest.Hint(f.Phase, expression.Phases, "such as http_request_firewall_custom, http_ratelimit or http_request_firewall_managed"))
 	}
+	if f.Counting && f.Phase != "http_ratelimit" {
+		return cli.Usage("--counting needs --phase http_ratelimit")
+	}
 	if f.Plan != "" {
 		return cli.OneOf("--plan", f.Plan, expression.Plans...)
 	}

@@ -68,6 +68,7 @@ are missing, seawall history accept-gap acknowledges it.`,
 	setup.AddConfig(cmd, &o)
 	f.addTo(cmd)
 	cmd.Flags().StringVar(&f.zone, "zone", "", "only entries about the zone of this `NAME`")
+	_ = cmd.RegisterFlagCompletionFunc("zone", setup.CompleteZone)
 	cmd.Flags().StringVar(&f.token, "token", "", "only entries about the token of this `KEY`")
 	cmd.Flags().IntVar(&f.last, "last", 0, "show at most the last `N` that match; 0 is all")
 	cli.AddOutput(cmd, &o.Output, "text", "json")

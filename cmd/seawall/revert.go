@@ -66,6 +66,7 @@ written or proved. Run the command again to go on.`,
 	setup.AddLogFlags(cmd, &o.LogFormat, &o.LogLevel)
 	f.addTo(cmd)
 	cmd.Flags().StringVar(&f.zone, "zone", "", "only the zone of this `NAME`")
+	_ = cmd.RegisterFlagCompletionFunc("zone", setup.CompleteZone)
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	cmd.Flags().StringArrayVar(&order.Approve, "approve", nil, "release the change that the plan shows with this `DIGEST` (repeatable)")
 	cmd.Flags().StringVar(&order.DuringFreeze, "during-freeze", "", "write during a freeze that allows it; `REASON` is recorded")

@@ -133,7 +133,7 @@ func (a Argument) check(value string) error {
 		return check(value)
 	}
 	if !slices.Contains(strings.Split(string(a), "|"), value) {
-		return fmt.Errorf("%q is neither of them", value)
+		return fmt.Errorf("%q is none of them", value)
 	}
 	return nil
 }

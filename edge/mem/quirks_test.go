@@ -48,7 +48,7 @@ func TestParseQuirksExplainsMistakes(t *testing.T) {
 		"reordr":                              "did you mean reorder?",
 		"ruleset-bmup":                        "did you mean ruleset-bump=N?",
 		"patch":                               "write patch=replace|merge|ignored",
-		"patch=both":                          `"both" is neither of them`,
+		"patch=both":                          `"both" is none of them`,
 		"ruleset-bump":                        "the count is a whole number from 1",
 		"ruleset-bump=0":                      "the count is a whole number from 1",
 		"reorder=1":                           "it takes no value",
