@@ -56,8 +56,11 @@ func OnSocket(dir string) Client {
 // At asks the daemon that serves at an address: http://host:port, or https. Of https it believes
 // the authorities in pem, or those of the system where it is nil.
 func At(address string, pem []byte) (Client, error) {
+	if strings.Contains(address, "@") { // which is not quoted: it may have a password
+		return Client{}, errors.New("the address must have neither user nor password, such as http://127.0.0.1:8710")
+	}
 	at, err := url.Parse(address)
-	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" || at.User != nil || at.RawQuery != "" {
+	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" || at.RawQuery != "" {
 		return Client{}, fmt.Errorf("%q is not an address such as http://127.0.0.1:8710", address)
 	}
 	transport, err := outbound.Transport(pem)
