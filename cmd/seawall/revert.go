@@ -94,6 +94,9 @@ func runRevert(ctx context.Context, t *cli.Terminal, o setup.Options, order reve
 	}
 	warnUnused(t, order.Approve, planned.Plan.Granted)
 	if planned.Zones()+planned.Stopped() == 0 && !yes {
+		if len(planned.Left()) == 0 {
+			fmt.Fprintln(t.Out, "\nnothing is left to put back")
+		}
 		return cli.Attention(!reconcile.Report{Plan: planned.Plan}.Converged())
 	}
 	if err := confirmRevert(ctx, t, planned, yes); err != nil {
