@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -32,10 +33,15 @@ With --deprecations it shows which programs use deprecated parts of the API, and
 how the simulated platform answers the same call before and after its end.`,
 		Example: "  seawall demo\n  seawall demo --serve\n  seawall demo --deprecations",
 		Args: func(cmd *cobra.Command, args []string) error {
-			if serve {
+			switch {
+			case serve && calendar:
+				return cli.Usage("--serve and --deprecations exclude each other")
+			case serve:
 				return perhapsFolder(cmd, args)
+			case len(args) > 0:
+				return cli.Fail(fmt.Errorf("a folder is only for --serve; without it seawall demo takes no argument, and %q is one too many", args[0]), "seawall demo --serve "+args[0])
 			}
-			return noArguments(cmd, args)
+			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -54,6 +60,5 @@ how the simulated platform answers the same call before and after its end.`,
 	}
 	cmd.Flags().BoolVar(&serve, "serve", false, "run a repository, a simulated platform and a daemon to try, until interrupted")
 	cmd.Flags().BoolVar(&calendar, "deprecations", false, "show deprecated parts of the API instead")
-	cmd.MarkFlagsMutuallyExclusive("serve", "deprecations")
 	return cmd
 }
