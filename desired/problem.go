@@ -17,6 +17,9 @@ type Problem struct {
 	// Printed is what a process printed that crashed over it, in lines; empty for most. It may quote
 	// files: it is for the terminal and the log of who runs Seawall, and goes into no report.
 	Printed string `json:"-"`
+
+	// Ended: the evaluation was ended, by a bound or by the kernel. Another time it may do.
+	Ended bool `json:"-"`
 }
 
 // String is "file:line:col: path: message", without the hint.

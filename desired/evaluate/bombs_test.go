@@ -68,6 +68,9 @@ func evaluateBombs(t *testing.T, bounds map[compiletest.Ending][]string) {
 		if !slices.Contains(want[folder], p.String()) {
 			t.Errorf("told %s\nwant one of %q", p, want[folder])
 		}
+		if mistake := slices.Contains(ordinary, folder); p.Ended == mistake {
+			t.Errorf("%s: ended %t", p, p.Ended)
+		}
 	}
 	if took, most := time.Since(begin), time.Duration(bombs+1)*(limits.PerStep+time.Minute); took > most {
 		t.Errorf("it took %s, want at most %s", took, most)

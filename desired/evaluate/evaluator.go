@@ -222,6 +222,7 @@ func (g *gathered) addTripped(b *worker.BoundError) {
 		Message: "evaluating this folder " + trippedOver(b),
 		Hint:    hintFor(b),
 		Printed: b.Printed(),
+		Ended:   true,
 	}}}})
 	g.shown()
 }
@@ -231,7 +232,11 @@ func hintFor(b *worker.BoundError) string {
 	if b.Bound == worker.BoundCrash {
 		return "look at what was changed last in this folder; a crash is a fault of Seawall, or of CUE: please report it with what the process has printed"
 	}
-	return "look for a comprehension, a reference or nested text that multiplies; if the folder is only large, split it"
+	const again = "a daemon evaluates it again, first after a minute; if that does not help, "
+	if b.Bound == worker.BoundKilled {
+		return again + "look for what takes the memory of the machine"
+	}
+	return again + "look for a comprehension, a reference or nested text that multiplies; if the folder is only large, split it"
 }
 
 // trippedOver says which bound ended an evaluation.

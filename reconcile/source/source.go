@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/robfig/cron/v3"
@@ -71,6 +72,23 @@ type evaluated struct {
 	state    desired.State
 	problems []desired.Problem
 	at       time.Time
+	ended    int // how often its evaluation was ended, one time after the other
+}
+
+// invalidFor is how long a commit with mistakes is not evaluated again. One whose evaluation was
+// ended may do soon, on a quieter machine: it is evaluated again after endedFor, then after
+// twice that, and so on.
+const (
+	invalidFor = time.Hour
+	endedFor   = time.Minute
+)
+
+// holds is how long it stands.
+func (e evaluated) holds() time.Duration {
+	if e.ended == 0 {
+		return invalidFor
+	}
+	return min(invalidFor, endedFor<<min(e.ended-1, 10))
 }
 
 // New returns a source that has not looked yet.
@@ -119,17 +137,17 @@ func (s *Source) Look(ctx context.Context, inForce string) reconcile.Proposal {
 	return s.Evaluate(ctx, commit)
 }
 
-// invalidFor is how long a commit with mistakes is not evaluated again. What tripped
-// over a bound may do on a quieter machine.
-const invalidFor = time.Hour
-
 // Evaluate proposes a commit that is in the store already.
 func (s *Source) Evaluate(ctx context.Context, commit string) reconcile.Proposal {
 	now := s.Now()
 	age := now.Sub(s.last.at)
 	known := s.last.commit == commit && commit != "" && !s.last.at.IsZero() && age >= 0 &&
-		(age < invalidFor || len(desired.Errors(s.last.problems)) == 0)
+		(age < s.last.holds() || len(desired.Errors(s.last.problems)) == 0)
 	if !known {
+		ended := 0
+		if s.last.commit == commit {
+			ended = s.last.ended
+		}
 		s.last = evaluated{}
 		s.urgent(true)
 		s.evaluated = true
@@ -140,7 +158,12 @@ func (s *Source) Evaluate(ctx context.Context, commit string) reconcile.Proposal
 		if err != nil {
 			return reconcile.Proposal{Commit: commit, Author: s.author(ctx, commit), Err: fmt.Errorf("compiling desired state: %w", err)}
 		}
-		s.last = evaluated{commit, state, problems, now}
+		if slices.ContainsFunc(problems, func(p desired.Problem) bool { return p.Ended }) {
+			ended++
+		} else {
+			ended = 0
+		}
+		s.last = evaluated{commit, state, problems, now, ended}
 	}
 	p := reconcile.Proposal{Commit: commit, State: s.last.state, Problems: s.last.problems}
 	if len(desired.Errors(p.Problems)) == 0 && commit != "" {
