@@ -178,6 +178,13 @@ func (c *Client) Offers(call edge.Call, level edge.Level) bool {
 // attempt that reached no server does not count.
 func (c *Client) Requests() int64 { return c.requests.Load() }
 
+// CloseIdle closes the connections that no request uses. The client can go on.
+func (c *Client) CloseIdle() {
+	if t, ok := c.config.Transport.(interface{ CloseIdleConnections() }); ok {
+		t.CloseIdleConnections()
+	}
+}
+
 func setDefault[T comparable](value *T, fallback T) {
 	var zero T
 	if *value == zero {

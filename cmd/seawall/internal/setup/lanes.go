@@ -143,10 +143,12 @@ func (m meters) State() (sum client.BudgetState) {
 	return sum
 }
 
-// close gives back what other processes may use.
+// close gives back what other processes may use, and closes the connections that the next
+// daemon after a reload has no use for.
 func (m meters) close() {
 	for _, b := range m {
 		b.Close()
+		b.client.CloseIdle()
 	}
 }
 
