@@ -317,7 +317,7 @@ func runUntilReload(ctx context.Context, t *cli.Terminal, d *Daemon, o setup.Opt
 			d.manager.reloading(d.log)
 			next, err := reload(ctx, t, d, o)
 			if err != nil {
-				d.tellReload(err)
+				d.tellReload(ctx, err)
 				d.manager.ready(d.log, "the configuration was not reloaded; the old one stays")
 				continue
 			}
@@ -330,8 +330,12 @@ func runUntilReload(ctx context.Context, t *cli.Terminal, d *Daemon, o setup.Opt
 	}
 }
 
-// tellReload logs why a reload failed, each mistake with its place.
-func (d *Daemon) tellReload(err error) {
+// tellReload logs why a reload failed, each mistake with its place; nothing where the daemon is to end,
+// which is no mistake in the configuration.
+func (d *Daemon) tellReload(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		return
+	}
 	var m *cli.FileError
 	if errors.As(err, &m) {
 		for _, p := range m.Problems {

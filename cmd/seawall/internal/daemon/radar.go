@@ -199,6 +199,9 @@ func (d *Daemon) readWeakened(ctx context.Context) {
 		return
 	}
 	versions, _, err := pages.NewVersions(ctx, reconcile.VersionFilter{Since: time.Now().Add(-inspect.NewsFor), Last: versionsPerPage})
+	if ctx.Err() != nil {
+		return // the daemon ends, or the next one after a reload reads them
+	}
 	if err != nil {
 		d.log.WarnContext(ctx, "new versions of managed rulesets cannot be read", "error", err.Error())
 		return
