@@ -38,7 +38,11 @@ type cause struct {
 	throttled bool // 429
 }
 
-const diskFull = "the disk is full"
+const (
+	diskFull  = "the disk is full"
+	openFiles = "too many files are open"
+	fixOpen   = "raise the limit of open files of the daemon (LimitNOFILE, ulimit -n), or find who keeps so many connections to it open"
+)
 
 // Cause returns why something failed, as a text that is the same each time: no address,
 // port, id, count or time is in it.
@@ -63,6 +67,9 @@ func causeOf(err error) cause {
 		c.text, c.class = unread.Cause(), rejected
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		c.text, c.class = diskFull, ofState
+		if !errors.As(err, &known) || known.Cause() != diskFull {
+			c.fix = "" // it is about something else; whose disk is full says which disk
+		}
 	case errors.Is(err, reconcile.ErrState):
 		c.class = ofState
 		if c.text = Scrub(c.detail); errors.As(err, &known) {
@@ -82,6 +89,9 @@ func causeOf(err error) cause {
 		c.text = known.Cause()
 	default:
 		c.text = Scrub(c.detail)
+	}
+	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+		c.text, c.fix = openFiles, fixOpen // whatever could not be opened is in order
 	}
 	c.throttled = errors.Is(err, edge.ErrThrottled)
 	return c

@@ -6,7 +6,7 @@ import "github.com/seawall-dev/seawall/reconcile"
 // empty where the cause says it.
 func fix(o reconcile.Outage, c cause) string {
 	switch {
-	case c.text == diskFull:
+	case c.text == diskFull && c.fix == "":
 		return "free space on the disk that holds the state folder"
 	case c.text == "the file of the ledger is gone":
 		return "nothing is written to the platform: move the file back, or restore a backup; a restart begins with an empty ledger"
