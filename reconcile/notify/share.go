@@ -75,6 +75,9 @@ func (s *share) started(status inspect.Status) time.Time {
 func (s *share) recall(ctx context.Context, read func(context.Context) error) bool {
 	err := read(ctx)
 	for failed := false; err != nil; err = read(ctx) {
+		if ctx.Err() != nil {
+			return false // it failed because the daemon ends or is reloaded
+		}
 		if !failed {
 			s.config.Log.Error("what was notified cannot be read; no notification is sent until it can", "error", err.Error())
 			failed = true
