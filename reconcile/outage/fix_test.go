@@ -35,15 +35,18 @@ func TestTheFixIsAboutWhatIsShort(t *testing.T) {
 		},
 		"open files, git": {
 			&failure.Error[kind]{Kind: "the local store failed", Hint: "you may delete the store", From: syscall.ENFILE},
-			reconcile.Outage{Subject: reconcile.OutageGit}, "too many files are open", "limit of open files", "delete",
+			reconcile.Outage{Subject: reconcile.OutageGit},
+			"too many files are open", "limit of open files", "delete",
 		},
 		"the disk of the database": {
 			&failure.Error[kind]{Kind: diskFull, Hint: "free space on the disk of the database server"},
-			reconcile.Outage{Subject: reconcile.OutageState}, "the disk is full", "database server", "state folder",
+			reconcile.Outage{Subject: reconcile.OutageState},
+			"the disk is full", "database server", "state folder",
 		},
 		"the own disk": {
 			errors.Join(&failure.Error[kind]{Kind: "the fetch failed", Hint: "check the address"}, syscall.ENOSPC),
-			reconcile.Outage{Subject: reconcile.OutageState}, "the disk is full", "state folder", "address",
+			reconcile.Outage{Subject: reconcile.OutageState},
+			"the disk is full", "state folder", "address",
 		},
 	} {
 		c := causeOf(test.err)
