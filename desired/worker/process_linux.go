@@ -17,6 +17,11 @@ func limitProcess(addressSpace uint64) error {
 	if addressSpace == 0 {
 		return nil
 	}
+	var has syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_AS, &has); err != nil {
+		return err
+	}
+	addressSpace = min(addressSpace, has.Max) // LimitAS of a unit may be below
 	return syscall.Setrlimit(syscall.RLIMIT_AS, &syscall.Rlimit{Cur: addressSpace, Max: addressSpace})
 }
 
