@@ -2,8 +2,10 @@ package controller
 
 import (
 	"errors"
+	"slices"
 	"time"
 
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -163,6 +165,9 @@ func fixOf(p reconcile.Proposal, held reconcile.Held) string {
 	fix := "git revert " + p.Commit[:min(len(p.Commit), 12)] + " and push, or "
 	if p.Err == nil && len(held.Problems) == 0 { // it declares too little
 		return fix + "release it: seawall apply --allow-shrink"
+	}
+	if slices.ContainsFunc(held.Problems, func(p desired.Problem) bool { return p.Ended }) {
+		fix = "Seawall evaluates it again by itself, first after a minute; if it stays held, " + fix
 	}
 	return fix + "push a commit that corrects it"
 }

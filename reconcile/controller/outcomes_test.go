@@ -2,11 +2,25 @@ package controller
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
+
+// Of a commit whose evaluation was ended, a status does not say only to take it back.
+func TestTheFixOfAHeldCommit(t *testing.T) {
+	for _, ended := range []bool{false, true} {
+		held := reconcile.Held{Problems: []desired.Problem{{Message: "odd"}, {Message: "odder", Ended: ended}}}
+		fix := fixOf(reconcile.Proposal{Commit: "c1"}, held)
+		if strings.Contains(fix, "by itself, first after a minute") != ended || !strings.Contains(fix, "git revert c1 and push, or push a commit that corrects it") {
+			t.Errorf("ended %t: %s", ended, fix)
+		}
+	}
+}
 
 // A token has its outcome since it had it first, however often it is looked at.
 func TestDated(t *testing.T) {
