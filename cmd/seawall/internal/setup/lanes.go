@@ -165,7 +165,7 @@ func (s Settings) dialAll(why Purpose, part func(schema.Budget) schema.Budget, l
 	for _, c := range list {
 		of := s.with(c)
 		of.why, of.Budget = why, part(c.Budget)
-		lane, one, err := of.dial(c, log)
+		lane, one, err := of.dial(c, s.logOf(c, log))
 		if err != nil {
 			all.close()
 			return lanes, nil, err
@@ -173,6 +173,14 @@ func (s Settings) dialAll(why Purpose, part func(schema.Budget) schema.Budget, l
 		lanes.All, all = append(lanes.All, lane), append(all, one)
 	}
 	return lanes, all, nil
+}
+
+// logOf is the log of what is done with a credential, which it names where there are several.
+func (s Settings) logOf(c Credential, log *slog.Logger) *slog.Logger {
+	if list, _ := s.lanes(); len(list) < 2 {
+		return log
+	}
+	return log.With("credential", c.Path)
 }
 
 // dial makes the client of one credential.

@@ -1,7 +1,10 @@
 package setup
 
 import (
+	"bytes"
+	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/seawall-dev/seawall/cue/schema"
@@ -33,6 +36,13 @@ func TestLanes(t *testing.T) {
 	}
 	if _, ok := s.LaneOf("e"); ok {
 		t.Error("an account that is left out has a lane")
+	}
+	for lanes, of := range map[int]Settings{3: s, 1: {Config: schema.Config{Credentials: schema.Credentials{Rulesets: schema.SecretRef{Env: "TOP"}}}}} {
+		var line bytes.Buffer
+		of.logOf(list[1], slog.New(slog.NewTextHandler(&line, nil))).Warn("the platform throttles this credential")
+		if named := strings.Contains(line.String(), "credential="+list[1].Path); named != (lanes > 1) {
+			t.Errorf("of %d credentials: %s", lanes, line.String())
+		}
 	}
 	s.setBaseURL("http://127.0.0.1:1")
 	if a, c := s.Credentials.Accounts["a"].BaseURL, s.Credentials.Accounts["c"].BaseURL; a != "http://127.0.0.1:1" || c != "https://two" {

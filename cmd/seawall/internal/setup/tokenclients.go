@@ -80,7 +80,7 @@ func (s Settings) tokenClients(why Purpose, log *slog.Logger) (tokenClients, err
 	for _, c := range s.TokenCredentials() {
 		of := s.with(c)
 		of.why = why
-		platform, err := client.New(of.clientConfig(c.Ref, log))
+		platform, err := client.New(of.clientConfig(c.Ref, s.logOf(c, log)))
 		if err != nil {
 			return t, fmt.Errorf("%s: %w", c.Path, err)
 		}
