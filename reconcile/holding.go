@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // Begin begins work under the lease on a name; false where that is not held. The context is that of
@@ -58,9 +60,9 @@ var errCut = errors.New("the request was ended: another process may do this work
 
 // Request returns the context of a request that writes. leaves is to be called directly before the
 // request is sent, at each try: it fails where nothing may be sent any more, and has the request end
-// before the lease of its work does. end is to be called once the request has its answer, or has none:
-// where its context has ended by then, the lease is kept for as long as a server may be at work on it.
-func Request(ctx context.Context) (request context.Context, leaves func() error, end func()) {
+// before the lease of its work does. end is to be called with what the request came to: where that is no
+// answer, the lease is kept for as long as a server may be at work on it, whatever has ended the request.
+func Request(ctx context.Context) (request context.Context, leaves func() error, end func(error)) {
 	request, cancel := context.WithCancelCause(ctx)
 	var timer *time.Timer
 	sent := false
@@ -79,13 +81,20 @@ func Request(ctx context.Context) (request context.Context, leaves func() error,
 		sent = true
 		return nil
 	}
-	return request, leaves, func() {
+	return request, leaves, func(err error) {
 		if timer != nil {
 			timer.Stop()
 		}
-		if lease, leases, under := holding(ctx); under && sent && request.Err() != nil {
+		if lease, leases, under := holding(ctx); under && mayBeAtWork(sent, err) {
 			leases.Cut(lease)
 		}
 		cancel(nil)
 	}
+}
+
+// mayBeAtWork reports whether a server may still be at work on a request that has ended so. Only an answer
+// says that it is not, be it a refusal: neither who has ended the request, nor an error of another kind.
+func mayBeAtWork(sent bool, err error) bool {
+	_, answered := errors.AsType[*edge.Error](err)
+	return errors.Is(err, edge.ErrOutcomeUnknown) || sent && err != nil && !answered
 }

@@ -18,8 +18,8 @@ func (*cutting) Held(name LeaseName) (Lease, bool)          { return Lease{name,
 func (c *cutting) Left(Lease) time.Duration                 { return c.left }
 func (c *cutting) Cut(Lease)                                { c.cuts++ }
 
-// A request that was sent and has no answer by the time it is ended is told of; one that has its answer is
-// not, nor one that never left.
+// A request that was sent and is ended without an answer is told of; one that has its answer is not, nor one
+// that never left.
 func TestACutRequestIsTold(t *testing.T) {
 	for name, test := range map[string]struct {
 		left  time.Duration
@@ -49,7 +49,7 @@ func TestACutRequestIsTold(t *testing.T) {
 			if test.left < time.Second {
 				<-request.Done()
 			}
-			end()
+			end(request.Err())
 			if leases.cuts != test.cuts {
 				t.Errorf("%d requests were cut, want %d", leases.cuts, test.cuts)
 			}

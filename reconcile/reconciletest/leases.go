@@ -21,6 +21,7 @@ type leaseRow struct {
 	begun  int    // work of the holder that has not ended
 	next   string // gets it once nothing has begun; empty: it stays
 	left   time.Duration
+	cuts   int // requests without an answer
 }
 
 // usualLeft is for how long a lease lasts that is renewed.
@@ -96,6 +97,13 @@ func (l *Leases) Holder(name reconcile.LeaseName) string {
 	return l.row(name).holder
 }
 
+// Cuts is how many requests under a lease, since it was given, are told to have no answer.
+func (l *Leases) Cuts(name reconcile.LeaseName) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.row(name).cuts
+}
+
 func (l *Leases) tell(replicas ...string) {
 	for _, replica := range replicas {
 		if v := l.views[replica]; v != nil {
@@ -161,8 +169,14 @@ func (v *replicaLeases) Left(lease reconcile.Lease) time.Duration {
 	return 0
 }
 
-// Cut implements [reconcile.Leases]: nothing is at work here any more.
-func (v *replicaLeases) Cut(reconcile.Lease) {}
+// Cut implements [reconcile.Leases]: it is only counted, as nothing is at work here any more.
+func (v *replicaLeases) Cut(lease reconcile.Lease) {
+	v.all.mu.Lock()
+	defer v.all.mu.Unlock()
+	if r := v.all.row(lease.Name); r.holder == v.replica && r.epoch == lease.Epoch {
+		r.cuts++
+	}
+}
 
 // Changed implements [reconcile.Leases].
 func (v *replicaLeases) Changed() <-chan struct{} {

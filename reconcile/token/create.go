@@ -69,7 +69,6 @@ func (w *Worker) post(ctx context.Context, record diff.TokenRecord, sending func
 		return nil
 	}
 	within, leaves, end := reconcile.Request(ctx)
-	defer end()
 	created, err = w.of(record.Owner).Writer.CreateToken(edge.BeforeSend(within, func() error {
 		if err := sending(); err != nil {
 			return err
@@ -79,6 +78,7 @@ func (w *Worker) post(ctx context.Context, record diff.TokenRecord, sending func
 		}
 		return leaves()
 	}), record.Spec)
+	end(err)
 	if !sent && (err == nil || errors.Is(err, edge.ErrOutcomeUnknown)) {
 		// A creator that did not say when it sends has sent all the same.
 		err = errors.Join(err, intend())

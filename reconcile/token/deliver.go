@@ -56,11 +56,13 @@ func (w *Worker) redeliver(ctx context.Context, account string, record diff.Toke
 // deliver takes a secret to its sink and then destroys the sealed copy.
 func (w *Worker) deliver(ctx context.Context, record diff.TokenRecord, secret edge.Secret) error {
 	within, leaves, end := reconcile.Request(ctx)
-	defer end()
-	if err := leaves(); err != nil {
+	err := leaves()
+	if err != nil {
+		end(err)
 		return err
 	}
-	if err := w.Sinks.Deliver(within, *record.Sink, secret); err != nil {
+	err = w.Sinks.Deliver(within, *record.Sink, secret)
+	if end(err); err != nil {
 		return &reconcile.SinkError{Sink: record.Sink.Name, Err: err}
 	}
 	return w.Memory.Delivered(ctx, record.Intent)

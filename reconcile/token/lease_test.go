@@ -2,9 +2,12 @@ package token
 
 import (
 	"errors"
+	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 )
@@ -43,5 +46,54 @@ func TestTokensUnderALease(t *testing.T) {
 	}
 	if len(o.Results) != 1 {
 		t.Errorf("results %+v", o.Results)
+	}
+}
+
+// A request whose answer was lost may still be at work in a server, whatever has lost it: the connection, the
+// client's own deadline, or who answers for a server. So it is told of as cut; one that was answered, with a
+// refusal, too, is not.
+func TestARequestWithoutAnAnswerIsCut(t *testing.T) {
+	for step, prepare := range map[string]func(*fixture){
+		"create":  func(f *fixture) { f.push(declare("ci-dns", zoneA)) },
+		"deliver": func(f *fixture) { f.push(declare("ci-dns", zoneA)) },
+		"roll":    func(f *fixture) { f.push(declare("ci-dns", zoneA)); f.lose() },
+		"put": func(f *fixture) {
+			f.push(declare("ci-dns", zoneA))
+			f.converge()
+			f.push(declare("ci-dns", zoneB))
+		},
+		"delete": func(f *fixture) {
+			f.push(pruned(declare("ci-dns", zoneA)))
+			f.converge()
+			f.converge()
+			f.push()
+		},
+	} {
+		for end, want := range map[string]int{"answered": 0, "refused": 0, "lost": 1} {
+			t.Run(step+" "+end, func(t *testing.T) {
+				f, leases := newExtended(t), reconciletest.NewLeases()
+				prepare(f)
+				leases.Give("r1", reconcile.LeaseTokens)
+				ctx, done, _ := reconcile.Begin(t.Context(), leases.Of("r1"), reconcile.LeaseTokens)
+				defer done()
+				switch end {
+				case "refused":
+					if step == "deliver" {
+						t.Skip("what a sink says is not told from no answer")
+					}
+					f.fail[step] = &edge.Error{Status: http.StatusForbidden}
+				case "lost":
+					f.lost[step] = true
+				}
+				f.taken = nil
+				o := f.Work(ctx, f.scope, f.guard)
+				if !slices.Contains(f.taken, step) {
+					t.Fatalf("took %v: %v", f.taken, results(o))
+				}
+				if cuts := leases.Cuts(reconcile.LeaseTokens); cuts != want {
+					t.Errorf("%d requests were cut, want %d: %v", cuts, want, results(o))
+				}
+			})
+		}
 	}
 }

@@ -18,6 +18,6 @@ func request[T any](ctx context.Context, do func(context.Context) (T, error)) (m
 		return made, err
 	}
 	ctx, leaves, end := reconcile.Request(ctx)
-	defer end()
+	defer func() { end(err) }()
 	return do(edge.BeforeSend(ctx, leaves))
 }

@@ -33,7 +33,7 @@ func (v *visit) send(ctx, stopped context.Context, c diff.Change) (answer *edge.
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	ctx, leaves, end := reconcile.Request(ctx)
-	defer end()
+	defer func() { end(err) }()
 	permitted := v.Now()
 	var s sending
 	defer context.AfterFunc(stopped, func() {

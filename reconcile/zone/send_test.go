@@ -3,6 +3,8 @@ package zone
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 )
 
 // queued is a platform whose budget is used up: a write waits, and leaves when admit
@@ -134,4 +137,51 @@ func TestAskedOnceMoreAfterAWait(t *testing.T) {
 			}
 		}
 	})
+}
+
+// ending is a platform that ends each write as it is told; mute: it does not say when it sends.
+type ending struct {
+	edge.Writer
+	mute bool
+	with error
+}
+
+func (e ending) Send(ctx context.Context, _ edge.Write) (*edge.Ruleset, error) {
+	if !e.mute {
+		if err := edge.Sending(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return nil, e.with
+}
+
+// A write whose answer is missing may still be at work, also where nobody has ended it but the client's own
+// deadline, or a gateway: the lease is kept for that. An answer, and what never left, keep nothing.
+func TestAWriteWithoutAnAnswerIsCut(t *testing.T) {
+	unknown := fmt.Errorf("%w: no answer within 15s", edge.ErrOutcomeUnknown)
+	gateway := fmt.Errorf("%w: %w", edge.ErrOutcomeUnknown, &edge.Error{Status: http.StatusGatewayTimeout})
+	for name, test := range map[string]struct {
+		writer edge.Writer
+		cuts   int
+	}{
+		"answered":       {ending{}, 0},
+		"refused":        {ending{with: fmt.Errorf("writing: %w", &edge.Error{Status: http.StatusForbidden})}, 0},
+		"its deadline":   {ending{with: unknown}, 1},
+		"a gateway":      {ending{with: gateway}, 1},
+		"what that is":   {ending{with: errors.New("odd")}, 1},
+		"not told":       {ending{mute: true, with: unknown}, 1},
+		"never left":     {ending{mute: true, with: errors.New("no connection")}, 0},
+		"called off":     {ending{with: context.Canceled}, 1},
+		"never answered": {ending{with: edge.ErrUnreadable}, 1},
+	} {
+		leases := reconciletest.NewLeases()
+		leases.Give("r1", "l")
+		ctx, done, _ := reconcile.Begin(t.Context(), leases.Of("r1"), "l")
+		v := &visit{Worker: &Worker{Writer: test.writer, Now: time.Now}}
+		_, _, err := v.send(ctx, t.Context(), aChange)
+		if cuts := leases.Cuts("l"); cuts != test.cuts {
+			t.Errorf("%s: %d requests were cut, want %d: %v", name, cuts, test.cuts, err)
+		}
+		done()
+	}
 }
