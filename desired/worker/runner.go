@@ -127,9 +127,12 @@ func (r Runner) run(ctx context.Context, limits Limits, deadline time.Time, job 
 // the environment.
 func (r Runner) redact(text string) string {
 	for _, name := range r.Env {
-		if proxy, err := url.Parse(os.Getenv(name)); err == nil {
-			password, _ := proxy.User.Password()
-			_ = edge.NewSecret(password) // is redacted from now on
+		value := os.Getenv(name)
+		for _, address := range []string{value, "http://" + value} { // a proxy needs no scheme
+			if proxy, err := url.Parse(address); err == nil {
+				password, _ := proxy.User.Password()
+				_ = edge.NewSecret(password) // is redacted from now on
+			}
 		}
 	}
 	return edge.Redact(text)

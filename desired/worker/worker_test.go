@@ -124,6 +124,11 @@ func TestWhatACrashedProcessPrinted(t *testing.T) {
 	if !strings.HasPrefix(printed, "pushing with [secret] by http://user:[secret]@proxy.example") || len(lines) != 25 || lines[16] != "…" {
 		t.Errorf("%d lines: %s", len(lines), printed)
 	}
+	t.Setenv("HTTPS_PROXY", "user:thatOfAProxyWithoutAScheme@proxy.example:3128")
+	err = worker.Runner{Limits: short, Env: worker.NetworkEnv}.Run(t.Context(), "steps", []string{"leak"}, nil)
+	if e := wantBound(t, err, worker.BoundCrash, "leak", "leak: the worker crashed: exit status 3"); !strings.Contains(e.Printed(), "by user:[secret]@proxy.example:3128") {
+		t.Errorf("printed %s", e.Printed())
+	}
 	err = worker.Runner{Limits: short}.Run(t.Context(), "steps", []string{"overflow"}, nil)
 	if e := wantBound(t, err, worker.BoundStack, "overflow", "overflow: exceeded the stack bound of 8 MiB"); e.Printed() != "" {
 		t.Errorf("printed %q", e.Printed())

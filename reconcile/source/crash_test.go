@@ -54,7 +54,9 @@ func TestACrashIsLoggedOnce(t *testing.T) {
 	look(fails)
 	look(fails)
 	said("panic: one", 1)
-	look(crash("panic: two"))
+	for _, at := range []string{"0xc000012ab4", "0xc00009f2e8"} { // the same crash, in another process
+		look(crash("panic: two\n\ngoroutine 1" + at[len(at)-1:] + " [running]:\nmain.work(" + at + ", 0x2)"))
+	}
 	said("panic: two", 1)
 	look(nil)
 	look(crash("panic: two"))

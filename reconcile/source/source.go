@@ -55,7 +55,7 @@ type Source struct {
 	last     evaluated // the newest commit, while it is not in force
 	reported string    // the move that was logged last
 	unheard  string    // the commit that could not be asked for its approvals
-	printed  string    // by the process that crashed with the look before
+	printed  string    // by the process that crashed with the look before, without numbers
 
 	urgent    func(evaluates bool) // see Run
 	evaluated bool                 // this process has evaluated a commit
