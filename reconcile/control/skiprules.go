@@ -36,7 +36,8 @@ type skipRuleSeen struct {
 // or corrects is drift that is corrected, and has its entries with that.
 func (s *state) skipRules(o Outcome) (entries []reconcile.Entry, now skipRules) {
 	g := s.current.Load()
-	before := s.zones.of(o.Scope).skips
+	z := s.zones.of(o.Scope)
+	before := z.skips
 	if g == nil || g.declaration(o.Scope) != o.Fingerprint || len(before)+len(o.Plan.Bypasses) == 0 {
 		return nil, before
 	}
@@ -47,7 +48,7 @@ func (s *state) skipRules(o Outcome) (entries []reconcile.Entry, now skipRules) 
 			continue
 		}
 		was, known := before[at]
-		seen, entry := was.becomes(b, known)
+		seen, entry := was.becomes(b, known, z.recalled)
 		if entry != nil {
 			entries = append(entries, *entry)
 		}
@@ -76,8 +77,9 @@ func (zs *zones) keepSkips(earlier zones) {
 	}
 }
 
-// becomes is a skip rule as it is now, with the entry that says so; nil for none.
-func (r skipRuleSeen) becomes(b diff.Bypass, known bool) (skipRuleSeen, *reconcile.Entry) {
+// becomes is a skip rule as it is now, with the entry that says so; nil for none. Until what the history has is
+// recalled, one that may be in it waits: it would be told twice.
+func (r skipRuleSeen) becomes(b diff.Bypass, known, recalled bool) (skipRuleSeen, *reconcile.Entry) {
 	switch {
 	case b.Remove, b.Corrected():
 		return skipRuleSeen{b, nil}, nil
@@ -87,7 +89,7 @@ func (r skipRuleSeen) becomes(b diff.Bypass, known bool) (skipRuleSeen, *reconci
 			back.Direction = diff.Strengthens
 		}
 		return skipRuleSeen{b, nil}, &back
-	case b.State == diff.BypassNew, b.State == diff.BypassChanged, known && becameAnother(r.Bypass, b):
+	case recalled && (b.State == diff.BypassNew || b.State == diff.BypassChanged), known && becameAnother(r.Bypass, b):
 		came, differs := reconcile.SkipRuleEntry(beforeIt(b, r, known), &b), true
 		if r.told != nil {
 			came, differs = came.After(*r.told)
@@ -137,8 +139,8 @@ func beforeIt(b diff.Bypass, was skipRuleSeen, known bool) *diff.Bypass {
 // read once for all zones, so that not each zone is asked for. What this process tells of a zone after
 // that is not in it, so it serves zones that were not recalled yet. It is read anew once another process
 // may have told more, or a zone was forgotten: after everything on record was taken in, and for another
-// generation. Where that has hung, no zone asks again until a pause is over: each would wait as long as the
-// first one has.
+// generation. Where that has hung, no zone asks again until a pause is over, whatever has changed since: each
+// would wait as long as the first one has.
 type toldSkipRules struct {
 	mu       sync.Mutex // held while they are read, and guards what follows
 	of       map[edge.Scope][]reconcile.Entry
@@ -185,14 +187,11 @@ func (t *toldSkipRules) zone(
 ) ([]reconcile.Entry, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	same := t.restored == restored && t.under == under
 	switch {
-	case same && t.known:
+	case t.known && t.restored == restored && t.under == under:
 		return t.of[zone], nil
-	case same && t.failed != nil && now().Before(t.again):
+	case t.failed != nil && now().Before(t.again):
 		return nil, t.failed
-	case !same:
-		t.failures = 0
 	}
 	within, cancel := context.WithTimeout(ctx, tellWithin)
 	defer cancel()
@@ -200,7 +199,7 @@ func (t *toldSkipRules) zone(
 	if err != nil && all == nil {
 		if ctx.Err() == nil && within.Err() != nil { // else nobody has waited for long, or only the one who asks has ended
 			t.failures++
-			t.restored, t.under, t.known, t.failed, t.again = restored, under, false, err, now().Add(tellAgain.Delay(t.failures))
+			t.failed, t.again = err, now().Add(tellAgain.Delay(t.failures))
 		}
 		return nil, err
 	}

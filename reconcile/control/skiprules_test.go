@@ -264,6 +264,9 @@ func TestAHistoryThatHangsHoldsOneZoneUp(t *testing.T) {
 		must.Do(t, err)
 		began := time.Now()
 		for n := range 100 {
+			if n%10 == 0 {
+				c.state.restored++ // others change something meanwhile
+			}
 			if err := c.recallSkipRules(t.Context(), edge.ZoneScope(edge.ZoneID(fmt.Sprint(n)))); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("zone %d: %v", n, err)
 			}
@@ -285,4 +288,50 @@ func TestAHistoryThatHangsHoldsOneZoneUp(t *testing.T) {
 			t.Errorf("the history was asked %d times after its pause, want once", records.reads)
 		}
 	})
+}
+
+// While the history cannot say what it has, a skip rule is not told again. It is told once the history says
+// that it has it not; and what this process sees to change meanwhile is told at once.
+func TestSkipRulesWhileTheHistoryHangs(t *testing.T) {
+	for name, test := range map[string]struct{ has, want int }{"the history has it": {1, 0}, "it has not": {0, 1}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				zone := edge.ZoneScope("a")
+				rule := func(id edge.RuleID, state diff.BypassState, expression string) diff.Bypass {
+					return diff.Bypass{
+						Account: "a1", Zone: "a", Scope: zone, Deployment: "core", Level: edge.LevelZone, Phase: edge.PhaseFirewallManaged,
+						Rule: id, Expression: expression, All: true, State: state,
+					}
+				}
+				came := rule("r", diff.BypassNew, "true")
+				records := &hanging{hangs: true}
+				records.recalled = []reconcile.Entry{reconcile.SkipRuleEntry(nil, &came)}[:test.has]
+				c, err := New(t.Context(), Config{Records: records, Now: time.Now})
+				must.Do(t, err)
+				_, err = c.Propose(t.Context(), alike("c1", "core"))
+				must.Do(t, err)
+				task, _ := c.Task(c.Current(), zone)
+				look := func(want int, rules ...diff.Bypass) {
+					t.Helper()
+					records.said = nil
+					_, err := c.Note(t.Context(), Outcome{Scope: zone, Fingerprint: task.Fingerprint, Plan: diff.Plan{Bypasses: rules}})
+					if errors.Is(err, context.DeadlineExceeded) != records.hangs {
+						t.Errorf("it hangs %v: %v", records.hangs, err)
+					}
+					if len(records.said) != want {
+						t.Errorf("it hangs %v: the history has %q, want %d", records.hangs, records.said, want)
+					}
+				}
+				all := rule("all along", diff.BypassAccepted, "true")
+				look(0, came, all)
+				look(0, came, all)
+				is := rule("all along", diff.BypassDiffers, "1 eq 1")
+				look(1, came, is)
+				time.Sleep(tellAgain.Most)
+				records.hangs = false
+				look(test.want, came, is)
+				look(0, came, is)
+			})
+		})
+	}
 }
