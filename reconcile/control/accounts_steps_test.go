@@ -63,6 +63,9 @@ func TestOtherAccountsAreNotLookedAt(t *testing.T) {
 			if same := &g.prints[i][0] == &next.prints[i][0]; same != (i != accounts/2) {
 				t.Errorf("the fingerprints of account %d of %d are the same: %t", i, accounts, same)
 			}
+			if same := &first.Accounts[i].Zones[0] == &second.Accounts[i].Zones[0]; same != (i != accounts/2) { // else who compares them walks over both
+				t.Errorf("the zones of account %d of %d are the very same: %t", i, accounts, same)
+			}
 		}
 		back, err := reads.join(mustEncode(t, &writes, otherZone(before, "c3", 0)))
 		must.Do(t, err)
