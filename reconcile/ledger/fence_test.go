@@ -145,6 +145,12 @@ func TestTokensAreLockedByTheirLease(t *testing.T) {
 	must(t, l.UnlockTokens())
 	mustLock(t, other)
 	must(t, other.Quarantine(t.Context(), record(1).Intent, "cut"))
+	request, end, err := other.BeginRequest(t.Context()) // as long as it lasts, the lease is not given back
+	must(t, err)
+	if left, bounded := reconcile.Left(request); !bounded || left <= 0 || reconcile.MayWrite(request) != nil {
+		t.Errorf("a request has %v, bounded: %v", left, bounded)
+	}
+	end()
 
 	holder := under(t, l, reconcile.LeaseTokens, 100) // another process gets the lease all the same
 	if err := other.NotCreated(t.Context(), record(1).Intent); !errors.Is(err, reconcile.ErrLeaseLost) {

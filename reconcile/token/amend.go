@@ -18,7 +18,7 @@ func (w *Worker) amend(ctx context.Context, c diff.Change, a diff.Amendment) rec
 	ctx, cancel := reconcile.Lingering(ctx)
 	defer cancel()
 	o := w.of(a.Owner)
-	_, lost := request(ctx, func(ctx context.Context) (edge.Token, error) { return o.Writer.UpdateToken(ctx, a.ID, a.Body) })
+	_, lost := request(ctx, w, func(ctx context.Context) (edge.Token, error) { return o.Writer.UpdateToken(ctx, a.ID, a.Body) })
 	if lost != nil && !errors.Is(lost, edge.ErrOutcomeUnknown) {
 		return failed(c, "updating the token", lost)
 	}

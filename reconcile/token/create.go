@@ -68,7 +68,12 @@ func (w *Worker) post(ctx context.Context, record diff.TokenRecord, sending func
 		sent = true
 		return nil
 	}
-	within, leaves, end := reconcile.Request(ctx)
+	within, done, err := w.begin(ctx)
+	defer done()
+	if err != nil {
+		return created, false, err
+	}
+	within, leaves, end := reconcile.Request(within)
 	created, err = w.of(record.Owner).Writer.CreateToken(edge.BeforeSend(within, func() error {
 		if err := sending(); err != nil {
 			return err

@@ -15,7 +15,7 @@ func (w *Worker) delete(ctx context.Context, c diff.Change, d diff.Deletion) rec
 	ctx, cancel := reconcile.Lingering(ctx)
 	defer cancel()
 	o := w.of(d.Owner)
-	_, err := request(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, o.Writer.DeleteToken(ctx, d.ID) })
+	_, err := request(ctx, w, func(ctx context.Context) (struct{}, error) { return struct{}{}, o.Writer.DeleteToken(ctx, d.ID) })
 	if errors.Is(err, edge.ErrOutcomeUnknown) {
 		if _, readErr := o.Reader.UserToken(ctx, d.ID); readErr != nil {
 			err = readErr

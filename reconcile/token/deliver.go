@@ -55,8 +55,13 @@ func (w *Worker) redeliver(ctx context.Context, account string, record diff.Toke
 
 // deliver takes a secret to its sink and then destroys the sealed copy.
 func (w *Worker) deliver(ctx context.Context, record diff.TokenRecord, secret edge.Secret) error {
-	within, leaves, end := reconcile.Request(ctx)
-	err := leaves()
+	within, done, err := w.begin(ctx)
+	defer done()
+	if err != nil {
+		return err
+	}
+	within, leaves, end := reconcile.Request(within)
+	err = leaves()
 	if err != nil {
 		end(err)
 		return err

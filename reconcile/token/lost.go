@@ -41,7 +41,7 @@ func (w *Worker) find(ctx context.Context, record diff.TokenRecord, listed diff.
 	found := named(record.Intent, listed)
 	switch {
 	case len(found) == 1:
-		secret, err := request(ctx, func(ctx context.Context) (edge.Secret, error) {
+		secret, err := request(ctx, w, func(ctx context.Context) (edge.Secret, error) {
 			return w.of(record.Owner).Writer.RollToken(ctx, found[0])
 		})
 		if errors.Is(err, reconcile.ErrSuperseded) {

@@ -93,6 +93,9 @@ type lockedTokens struct {
 	beside bool
 }
 
+// Else requests of a command would be under no lease.
+var _ token.Leasing = lockedTokens{}
+
 // Tokens takes the lock, keeps it, and reads. While another process than a replica has it
 // nothing can be concluded from what is on record.
 func (l lockedTokens) Tokens(ctx context.Context) (diff.TokensLive, error) {

@@ -75,6 +75,24 @@ func (t *Memory) leased(ctx context.Context) bool {
 	return ok && lease.Name == reconcile.LeaseTokens && t.file.Database() != nil
 }
 
+// BeginRequest begins a request that writes under the lease that this process has taken by itself: the request
+// ends before the lease does, and until end is called, and for as long as a server may be at work on what was
+// cut, the lease is not given back. Where it is lost, it is [reconcile.ErrLeaseLost]. Work under a lease of its
+// own, and over a file, needs no more than its context.
+func (t *Memory) BeginRequest(ctx context.Context) (within context.Context, end func(), err error) {
+	t.mu.Lock()
+	leases := t.leases
+	t.mu.Unlock()
+	if leases == nil || t.leased(ctx) {
+		return ctx, func() {}, nil
+	}
+	within, end, held := reconcile.Begin(ctx, leases, reconcile.LeaseTokens)
+	if !held {
+		return ctx, end, reconcile.ErrLeaseLost
+	}
+	return within, end, nil
+}
+
 // UnlockTokens gives the token lock back.
 func (t *Memory) UnlockTokens() error {
 	t.mu.Lock()
