@@ -128,6 +128,30 @@ func TestAChallengeInFrontOfABlock(t *testing.T) {
 	}
 }
 
+// A block that is to move ahead of a challenge, or to go, is behind it until that is done, and a guard
+// may hold that back.
+func TestAChallengeInFrontOfABlockThatIsNotToStay(t *testing.T) {
+	const logs, block = `{"ref":"x","action":"log","expression":"true"}`, `{"ref":"b","action":"block","expression":"true"}`
+	moved := []desired.Other{declaring(t, "b", `{"action":"block","expression":"http.host eq \"q\"","order":"first"}`)}
+	for name, c := range map[string]struct {
+		live     []string
+		declared string
+		others   []desired.Other
+	}{
+		"added":                     {[]string{logs, block}, `{"action":"challenge","expression":"true","order":{"after":"b"}}`, moved},
+		"switched on":               {[]string{`{"ref":"a","action":"challenge","expression":"true","enabled":false}`, block}, `{"action":"challenge","enabled":true,"expression":"true"}`, moved},
+		"in front of one that goes": {[]string{logs, block}, `{"action":"challenge","expression":"true","order":"first"}`, nil},
+	} {
+		s := &state{live: living(t, c.live...), declared: append([]desired.Other{declaring(t, "a", c.declared)}, c.others...)}
+		s.prunable = removing("b", s.live[len(s.live)-1].ID)
+		for _, c := range s.plan().Changes {
+			if c.Direction != diff.Weakens {
+				t.Errorf("%s: %s %s: %+v", name, c.Deployment, c.Direction, c.Fields)
+			}
+		}
+	}
+}
+
 // A rule of others that has a declared ref is adopted where nothing differs, and else taken over,
 // which weakens, whatever it does.
 func TestTakeover(t *testing.T) {

@@ -25,27 +25,39 @@ func stops(rule edge.Rule) bool {
 }
 
 // shadows reports whether a rule that is to challenge comes to stand in front of a live one that does
-// more, and that may see the same requests.
-func (s step) shadows(is tree) bool {
+// more, and that may see the same requests. One that is to move ahead of it, or to go, is behind it
+// until that is done, which a guard may hold back.
+func (p *zonePlan) shadows(s step, is tree) bool {
 	if !challenges(is) {
 		return false
 	}
+	behind := make(map[edge.RuleID]bool, len(s.rest))
+	for _, i := range s.rest {
+		if i < len(s.live) {
+			behind[s.live[i].ID] = true
+		}
+	}
 	text, _ := is["expression"].(string)
-	return slices.ContainsFunc(s.rest, func(i int) bool {
-		return i < len(s.live) && stops(s.live[i]) && judge.Expression("("+text+") and ("+s.live[i].Expression+")", judge.Facts{}) != judge.Never
-	})
+	from := s.next(p.live.Rules)
+	for i, rule := range p.live.Rules {
+		if (i >= from || behind[rule.ID]) && stops(rule) && judge.Expression("("+text+") and ("+rule.Expression+")", judge.Facts{}) != judge.Never {
+			return true
+		}
+	}
+	return false
 }
 
 // fieldsAt are the members that differ, of a rule that is to stand at a place. Where it is to challenge
 // in front of one that does more, what would strengthen weakens.
 func (p *zonePlan) fieldsAt(s step, was, is tree) []diff.Field {
 	fields := p.fields(was, is)
-	if len(fields) == 0 || !s.shadows(is) {
+	strengthens := func(f diff.Field) bool { return f.Direction == diff.Strengthens }
+	if !slices.ContainsFunc(fields, strengthens) || !p.shadows(s, is) {
 		return fields
 	}
 	for i := range fields {
-		if f := &fields[i]; f.Direction == diff.Strengthens {
-			f.Direction, f.Note = diff.Weakens, "a challenge ends the request: a rule behind it that blocks does not see it"
+		if f := &fields[i]; strengthens(*f) {
+			f.Direction, f.Note = diff.Weakens, "a challenge ends the request: a rule behind it that blocks does not see one that has passed it"
 		}
 	}
 	return fields

@@ -20,6 +20,19 @@ func (s step) forward() bool {
 	return s.position != nil && s.position.Before != nil && byID(s.live, *s.position.Before) < s.at
 }
 
+// next is the first of all live rules that is behind the rule once it is written, while nothing else
+// is, by its index.
+func (s step) next(all []edge.Rule) int {
+	switch {
+	case s.stays:
+		return byID(all, s.live[s.at].ID) + 1
+	case s.position == nil || s.position.Before == nil:
+		return len(all)
+	default:
+		return byID(all, *s.position.Before)
+	}
+}
+
 // positionOf is the place directly in front of the next rule that stays; nil is the end.
 func positionOf(behind []int, live []edge.Rule, stay []bool) *edge.Position {
 	for _, i := range behind {
