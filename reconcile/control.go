@@ -128,6 +128,16 @@ func ReasonsOfTrailer(commit, text string) (reason, end string) {
 	return trailerOf + commit, textSigned + text
 }
 
+// OfTrailer returns which commit carries an approval, and what stands for what was signed of it; false
+// for none, and for those that earlier versions have written.
+func (a Approval) OfTrailer() (commit, text string, ok bool) {
+	of, ok := strings.CutPrefix(a.Reason, trailerOf)
+	if !ok {
+		return "", "", false
+	}
+	return strings.Cut(of, textSigned)
+}
+
 // OfReview returns the pull request whose review gave an approval; false for none.
 func (a Approval) OfReview() (number int, ok bool) {
 	text, ok := strings.CutPrefix(a.Reason, reviewOf)

@@ -196,3 +196,40 @@ func TestSpentTrailers(t *testing.T) {
 		}
 	}
 }
+
+// What a commit carries is on record also where another word was there first, and counts no more once
+// that is spent; nor is what is spent put on record again by who has asked before.
+func TestTrailersThatAreNotTheFirstWord(t *testing.T) {
+	l, ctx := mustOpen(t, newPath(t)), t.Context()
+	commit, text := strings.Repeat("1a", 20), strings.Repeat("3c", 20)
+	agree := func(digest, reason string) {
+		must(t, l.Approve(ctx, []reconcile.Approval{{Digest: digest, Kind: reconcile.Approved, Who: "ana", Reason: reason, At: noon}}))
+	}
+	trailer := reconcile.ReasonOfTrailer(commit, text)
+	counts := func() (all []string) {
+		standing, err := l.Standing(ctx)
+		must(t, err)
+		for _, a := range standing.Approvals {
+			all = append(all, a.Digest)
+		}
+		return all
+	}
+	agree("a review was first", reconcile.ReasonOfReview(7))
+	agree("a review was first", trailer)
+	agree("a review was first", trailer)
+	agree("asked before", trailer)
+	must(t, l.Spend(ctx, []string{"a review was first", "asked before"}))
+	agree("asked before", trailer)
+	agree("asked before", reconcile.ReasonOfTrailer(strings.Repeat("2b", 20), text)) // its signature written otherwise
+	if got := counts(); len(got) > 0 {
+		t.Errorf("%q count", got)
+	}
+	want := []string{"a review was first", "asked before"}
+	if got, err := l.SpentTrailers(ctx, commit, text); err != nil || !slices.Equal(got, want) {
+		t.Errorf("spent are %q, %v", got, err)
+	}
+	agree("asked before", reconcile.ReasonOfReview(7)) // is another word
+	if got := counts(); !slices.Equal(got, want[1:]) {
+		t.Errorf("%q count", got)
+	}
+}

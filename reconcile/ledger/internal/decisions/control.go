@@ -44,11 +44,19 @@ func (d *Decisions) Approve(ctx context.Context, approvals []reconcile.Approval)
 func (d *Decisions) Agree(ctx context.Context, tx *sql.Tx, approvals []reconcile.Approval) error {
 	for _, a := range approvals {
 		a.Who, a.Reason = edge.Redact(a.Who), edge.Redact(a.Reason)
+		commit, text, trailer := a.OfTrailer()
+		if trailer { // it was read before it was spent
+			if known, err := carried(ctx, tx, a.Digest, commit, text); err != nil {
+				return err
+			} else if known {
+				continue
+			}
+		}
 		counts := a.Kind == reconcile.Approved
-		added, err := rows.Changed(ctx, tx, `
-			INSERT INTO approval (digest, kind, who, reason, at, counts, used) VALUES ($1, $2, $3, $4, $5, $6, $7)
-			ON CONFLICT DO NOTHING`,
-			a.Digest, a.Kind, a.Who, a.Reason, store.OptionalTime(a.At), rows.Bit(counts), rows.Bit(a.Used))
+		added, err := putApproval(ctx, tx, a, counts, sql.NullString{})
+		if err == nil && !added && trailer { // another word was there first, and counts for both
+			_, err = putApproval(ctx, tx, a, false, d.file.Stamp())
+		}
 		if err != nil {
 			return err
 		}
@@ -67,6 +75,25 @@ func (d *Decisions) Agree(ctx context.Context, tx *sql.Tx, approvals []reconcile
 		}
 	}
 	return nil
+}
+
+// putApproval puts an approval on record, and reports whether it was not there. One that does not
+// count is always put there.
+func putApproval(ctx context.Context, tx *sql.Tx, a reconcile.Approval, counts bool, spent sql.NullString) (added bool, err error) {
+	return rows.Changed(ctx, tx, `
+		INSERT INTO approval (digest, kind, who, reason, at, counts, used, spent) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+		ON CONFLICT DO NOTHING`,
+		a.Digest, a.Kind, a.Who, a.Reason, store.OptionalTime(a.At), rows.Bit(counts), rows.Bit(a.Used), spent)
+}
+
+// ofTrailer selects the approvals that a commit has carried; see [reconcile.ReasonsOfTrailer].
+const ofTrailer = "(reason = $1 OR reason LIKE '%' || $2)"
+
+// carried reports whether an approval that a commit carries is on record, whether it counts or not.
+func carried(ctx context.Context, tx *sql.Tx, digest, commit, text string) (bool, error) {
+	reason, end := reconcile.ReasonsOfTrailer(commit, text)
+	var one int
+	return rows.Found(tx.QueryRowContext(ctx, `SELECT 1 FROM approval WHERE digest = $3 AND `+ofTrailer+` LIMIT 1`, reason, end, digest).Scan(&one))
 }
 
 // counting selects approvals that are not spent, in the words by which each database finds the index
@@ -119,12 +146,13 @@ func (d *Decisions) Use(ctx context.Context, digests []string) error {
 }
 
 // SpentTrailers returns the digests of approvals that a commit has carried, and that are spent or were
-// withdrawn. text stands for what was signed of it. To move the branch back to the commit says nothing new.
+// withdrawn, or that another approval counted for. text stands for what was signed of it. To move the
+// branch back to the commit says nothing new.
 func (d *Decisions) SpentTrailers(ctx context.Context, commit, text string) (digests []string, err error) {
 	reason, end := reconcile.ReasonsOfTrailer(commit, text)
-	const query = `SELECT DISTINCT digest FROM approval WHERE counts = 0 AND (reason = $1 OR reason LIKE $2) ORDER BY digest`
+	const query = `SELECT DISTINCT digest FROM approval WHERE counts = 0 AND ` + ofTrailer + ` ORDER BY digest`
 	err = d.file.Read(ctx, func(tx *sql.Tx) error {
-		digests, err = rows.All(ctx, tx, query, func(row *sql.Rows, digest *string) error { return row.Scan(digest) }, reason, "%"+end)
+		digests, err = rows.All(ctx, tx, query, func(row *sql.Rows, digest *string) error { return row.Scan(digest) }, reason, end)
 		return err
 	})
 	return digests, err
