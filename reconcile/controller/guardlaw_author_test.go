@@ -90,6 +90,8 @@ func (a *author) editToken(s lawStep) {
 		if s.N%4 > 0 {
 			a.token.Rotate = &desired.Rotate{Every: lawInterval / 2, Overlap: time.Duration(s.N%4) * lawInterval / 6}
 		}
+	case "move sink":
+		a.token.Sink = &desired.Sink{Name: "ci", Key: fmt.Sprintf("elsewhere-%d", s.N%3)}
 	case "rename token":
 		a.token.Key, a.token.Name = fmt.Sprintf("ci-%d", s.N%3), fmt.Sprintf("ci-%d", s.N%3)
 		a.token.Sink = &desired.Sink{Name: "ci", Key: a.token.Key}
@@ -147,7 +149,7 @@ func (a *author) rights() (r tokenRights) {
 	for _, group := range a.token.Policies[0].PermissionGroups {
 		r.groups = append(r.groups, group.ID)
 	}
-	if a.token.Rotate != nil {
+	if r.sink = *a.token.Sink; a.token.Rotate != nil {
 		r.lifetime = a.token.Rotate.Lifetime()
 	}
 	return r

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
@@ -34,6 +35,7 @@ type guardOracle struct {
 	before            int // deployments that the commit before it declared
 	tokens            map[string]tokenRights
 	agreedTokens      map[string][]tokenRights
+	sunk              map[desired.Sink]bool // has a secret
 }
 
 // pushed is what counts of a commit.
@@ -67,6 +69,7 @@ func (w weak) beyond(others ...weak) weak {
 type tokenRights struct {
 	groups   []string
 	lifetime time.Duration // zero: it does not end
+	sink     desired.Sink  // where the secret of a declared token goes
 }
 
 // within reports whether it may do no more than another.
@@ -83,7 +86,7 @@ func newGuardOracle(guard string, platform *mem.Platform) *guardOracle {
 	return &guardOracle{
 		guard: guard, platform: platform, pushes: map[string]pushed{}, gold: map[edge.Scope]bool{}, floor: map[edge.Scope]weak{},
 		agreed: map[edge.Scope][]weak{}, weakened: map[edge.Scope]bool{}, removed: map[edge.Scope]bool{},
-		tokens: map[string]tokenRights{}, agreedTokens: map[string][]tokenRights{},
+		tokens: map[string]tokenRights{}, agreedTokens: map[string][]tokenRights{}, sunk: map[desired.Sink]bool{},
 	}
 }
 
@@ -229,6 +232,32 @@ func (o *guardOracle) created(spec edge.TokenSpec) {
 			spec.Name, rights.groups, rights.lifetime, before.groups, before.lifetime)
 	}
 	o.tokens[spec.Name] = rights
+}
+
+// delivered judges where a secret goes.
+func (o *guardOracle) delivered(sink desired.Sink) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.look()
+	agreed := o.sunk[sink]
+	for _, all := range o.agreedTokens {
+		agreed = agreed || slices.ContainsFunc(all, func(r tokenRights) bool { return r.sink == sink })
+	}
+	if (o.guard == "approve weakening" || o.guard == "approve all") && !agreed {
+		o.fault("a secret goes to %v without an approval", sink)
+	}
+	o.sunk[sink] = true
+}
+
+// watchedSinks are the sinks, with each delivery shown to the oracle before it.
+type watchedSinks struct {
+	*tokenWorld
+	oracle *guardOracle
+}
+
+func (w *watchedSinks) Deliver(ctx context.Context, sink desired.Sink, secret edge.Secret) error {
+	w.oracle.delivered(sink)
+	return w.tokenWorld.Deliver(ctx, sink, secret)
 }
 
 // watched is the platform, with each write shown to the oracle before it is sent.

@@ -82,14 +82,14 @@ type lawStep struct {
 // pushed with the next "push".
 var lawEdits = []string{
 	"weaken", "weaken", "weaken", "strengthen", "disable", "enable", "label", "unlabel", "rename zones", "rename account", "rename ruleset",
-	"pad", "pad gold", "unpad", "remove", "return", "undeploy", "deploy", "widen token", "rotate token", "rename token",
+	"pad", "pad gold", "unpad", "remove", "return", "undeploy", "deploy", "widen token", "rotate token", "rename token", "move sink",
 }
 
 var lawEvents = []string{"push", "push", "push", "push", "push", "restart", "click", "pass", "approve", "approve"}
 
 // lawAttacks are edits that are drawn more often, by guard.
 var lawAttacks = map[string][]string{
-	"approve weakening": {"weaken", "disable", "undeploy", "rotate token", "widen token", "pass"},
+	"approve weakening": {"weaken", "disable", "undeploy", "rotate token", "widen token", "move sink", "pass"},
 	"approve all":       {"weaken", "rotate token", "widen token", "pass"},
 	"approve gold":      {"weaken", "unlabel", "label", "rename zones", "remove", "return"},
 	"limit share":       {"weaken", "weaken", "pad"},
@@ -158,6 +158,10 @@ var lawWays = map[string]lawHistory{
 	}},
 	"a rotation of tokens that live longer": {"approve all", true, []lawStep{
 		{Do: "rotate token", N: 1}, lawPush, {Do: "approve"}, {Do: "approve", N: 1}, {Do: "rotate token", N: 3}, lawPush, {Do: "pass"}, {Do: "pass"},
+	}},
+	"a token goes to another sink": {"approve weakening", false, []lawStep{{Do: "approve"}, {Do: "pass"}, {Do: "move sink"}, lawPush, {Do: "pass"}}},
+	"a rotation goes to another sink": {"approve weakening", true, []lawStep{
+		{Do: "rotate token", N: 1}, lawPush, {Do: "approve"}, {Do: "approve", N: 1}, {Do: "move sink"}, lawPush, {Do: "pass"}, {Do: "pass"},
 	}},
 	"a share that is padded": {"limit share", false, []lawStep{
 		{Do: "pad", N: 30}, {Do: "weaken", Zones: lawAll[:6], Tags: gitTags}, lawPush,
@@ -279,7 +283,7 @@ func newLawRun(t *testing.T, h lawHistory, guards reconcile.Guards, path string)
 		calls.Reader = f.Platform
 	}
 	l.newTokens = func() *token.Worker {
-		return token.New(token.Config{Memory: l.tokens, Calls: calls, Sinks: l.tokens, Now: time.Now})
+		return token.New(token.Config{Memory: l.tokens, Calls: calls, Sinks: &watchedSinks{l.tokens, l.oracle}, Now: time.Now})
 	}
 	l.Lanes.All[0].Reader, l.Lanes.All[0].Writer = f.calls, &watched{f.calls, l.oracle}
 	l.keep = l.reopen
