@@ -17,6 +17,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/pgtest"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
@@ -200,7 +201,12 @@ func TestSpentTrailers(t *testing.T) {
 // What a commit carries is on record also where another word was there first, and counts no more once
 // that is spent; nor is what is spent put on record again by who has asked before.
 func TestTrailersThatAreNotTheFirstWord(t *testing.T) {
-	l, ctx := mustOpen(t, newPath(t)), t.Context()
+	t.Run("SQLite", func(t *testing.T) { wantCountedOnce(t, mustOpen(t, newPath(t))) })
+	t.Run("PostgreSQL", func(t *testing.T) { wantCountedOnce(t, connected(t, pgtest.Database(t), "").Ledger) })
+}
+
+func wantCountedOnce(t *testing.T, l *Ledger) {
+	ctx := t.Context()
 	commit, text := strings.Repeat("1a", 20), strings.Repeat("3c", 20)
 	agree := func(digest, reason string) {
 		must(t, l.Approve(ctx, []reconcile.Approval{{Digest: digest, Kind: reconcile.Approved, Who: "ana", Reason: reason, At: noon}}))
