@@ -23,8 +23,8 @@ var lawRequests = []map[string]bool{
 // stopped is how much of a request the first rule stops that ends it.
 func stopped(rules []edge.Rule, request map[string]bool) int {
 	for _, r := range rules {
-		if s, _ := strength(string(r.Action)); s > logs && r.IsEnabled() && request[r.Expression] {
-			return s
+		if s, _ := strength(string(r.Action)); s != logs && r.IsEnabled() && request[r.Expression] {
+			return s // a skip rule skips what is left of the phase
 		}
 	}
 	return skips
@@ -38,7 +38,7 @@ func drawDense(t *rapid.T) *state {
 		declared, live := rapid.IntRange(0, 2).Draw(t, "declared") > 0, rapid.IntRange(0, 3).Draw(t, "live") > 0
 		if live {
 			rule := drawLive(t, ref)
-			rule.Action = rapid.SampledFrom([]edge.Action{"block", "managed_challenge", "log"}).Draw(t, "live action")
+			rule.Action = rapid.SampledFrom([]edge.Action{"block", "managed_challenge", "log", "skip"}).Draw(t, "live action")
 			rule.ActionParameters, rule.Extra = nil, nil
 			s.live = append(s.live, rule)
 			if !declared {
