@@ -80,6 +80,11 @@ func (f *Forgetful) AcceptCommit(ctx context.Context, a Acceptance) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if a.Rollout != nil {
+		if err := a.Rollout.TakesPlaceOf(f.has.Rollout); err != nil {
+			return err
+		}
+	}
 	f.accept(a.Commit, a.Size, a.State)
 	f.has.Accepted.Author, f.has.Accepted.Earlier = a.Author, a.Earlier
 	if a.Declared != nil {

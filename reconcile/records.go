@@ -39,7 +39,8 @@ type Records interface {
 	// in [Standing.Said], but for approvals that Spend has ended since, and for the newest entry.
 	// It costs the same however much there is. False says nothing, and so does 0.
 	StillSaid(ctx context.Context, said int64) (bool, error)
-	// AcceptCommit records an accepted commit with all that goes with it.
+	// AcceptCommit records an accepted commit with all that goes with it. Nothing is recorded with
+	// [ErrSuperseded], where the waves on record were halted since its rollout was made.
 	AcceptCommit(ctx context.Context, a Acceptance) error
 	// SaveState puts what the accepted commit declares on record beside it, in parts: their data
 	// one after the other. What is on record already is not written again. It does nothing where

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"fmt"
 	"maps"
 	"reflect"
 	"time"
@@ -83,6 +84,15 @@ func (o Rollout) Without(zones []edge.Scope) Rollout {
 		}
 	}
 	return Rollout{Commit: o.Commit}
+}
+
+// TakesPlaceOf is [ErrSuperseded] where a rollout would let go on what was halted since it was made: it
+// knows of no halt, and has zones.
+func (o Rollout) TakesPlaceOf(have Rollout) error {
+	if have.Halted == "" || o.Halted != "" || len(o.Zones) == 0 {
+		return nil
+	}
+	return fmt.Errorf("the waves of the commit before have been halted since (%s): %w", have.Halted, ErrSuperseded)
 }
 
 // Equal reports whether two records say the same.

@@ -41,6 +41,14 @@ type Decision struct {
 // Propose decides about a commit. An accepted one is on record when it returns, with
 // all that goes with it, and in force.
 func (c *Control) Propose(ctx context.Context, p reconcile.Proposal) (Decision, error) {
+	d, err := c.propose(ctx, p)
+	if errors.Is(err, reconcile.ErrSuperseded) && !errors.Is(err, reconcile.ErrLeaseLost) { // waves were halted meanwhile, and are read again
+		return c.propose(ctx, p)
+	}
+	return d, err
+}
+
+func (c *Control) propose(ctx context.Context, p reconcile.Proposal) (Decision, error) {
 	if p.Err != nil {
 		return Decision{Held: &reconcile.Held{Commit: p.Commit, Reason: p.Err.Error(), Problems: p.Problems}}, nil
 	}

@@ -91,3 +91,37 @@ func TestOnlyWhoLeadsLetsZonesLeave(t *testing.T) {
 		}
 	}
 }
+
+// halted are records in which the waves are halted right before a commit is accepted.
+type halted struct {
+	*reconcile.Forgetful
+	commit string
+}
+
+func (h *halted) AcceptCommit(ctx context.Context, a reconcile.Acceptance) error {
+	if a.Commit == h.commit {
+		h.commit = ""
+		if err := h.Roll(ctx, func(o reconcile.Rollout) reconcile.Rollout { o.Halted = "1 of 1 failed"; return o }); err != nil {
+			return err
+		}
+	}
+	return h.Forgetful.AcceptCommit(ctx, a)
+}
+
+// A halt that another process sets while a commit is decided about stays, and is one of that commit.
+func TestHaltedWhileACommitIsDecided(t *testing.T) {
+	records := &halted{&reconcile.Forgetful{}, "c2"}
+	c, err := New(t.Context(), Config{Records: records, Guards: reconcile.Guards{Waves: []reconcile.Wave{{Count: 1, Halt: careful}}}, Now: time.Now, Shared: true})
+	must.Do(t, err)
+	for _, commit := range []string{"c1", "c2"} {
+		state := labelled(commit, desired.Zone{Key: "y", Scope: edge.ZoneScope("y")}, desired.Zone{Key: "z", Scope: edge.ZoneScope("z")})
+		if d, err := c.Propose(t.Context(), reconcile.Proposal{State: state, Commit: commit}); err != nil || d.Accepted == nil {
+			t.Fatalf("%s: %+v %v", commit, d, err)
+		}
+	}
+	on, err := records.Restore(t.Context())
+	must.Do(t, err)
+	if on.Rollout.Commit != "c2" || on.Rollout.Halted == "" || c.Rollout() == nil || c.Rollout().Halted == "" {
+		t.Errorf("on record is %+v, known is %+v", on.Rollout, c.Rollout())
+	}
+}

@@ -49,7 +49,7 @@ var recordLife = []func(context.Context, reconcile.Records) error{
 	func(ctx context.Context, r reconcile.Records) error {
 		return r.AcceptCommit(ctx, reconcile.Acceptance{
 			Commit: "c2", Size: guard.Size{Zones: 1}, State: []byte("state 2"), Gone: []edge.Scope{edge.ZoneScope("zone-1"), edge.ZoneScope("zone-9")},
-			Rollout:   &reconcile.Rollout{Commit: "c2", Wave: 1, Zones: map[edge.Scope]reconcile.RolloutZone{edge.ZoneScope("z1"): {Wave: 1}}},
+			Rollout:   &reconcile.Rollout{Commit: "c2", Wave: 1, Halted: rolling.Halted, Zones: map[edge.Scope]reconcile.RolloutZone{edge.ZoneScope("z1"): {Wave: 1}}},
 			Approvals: []reconcile.Approval{{Digest: "d3", Kind: reconcile.Approved}},
 		})
 	},

@@ -67,9 +67,7 @@ func (r *Run) accept(ctx context.Context, p *planned) error {
 		_, memory := control.Departures(record, r.Guards, p.state)
 		a.Memory = &memory
 	}
-	if a.Rollout, err = r.rollout(p, standing); err != nil {
-		return err
-	}
+	a.Rollout = r.rollout(p, standing)
 	if err := r.Records.AcceptCommit(ctx, a); err != nil {
 		return fmt.Errorf("remembering the accepted commit: %w", err)
 	}
@@ -86,17 +84,15 @@ func (r *Run) accept(ctx context.Context, p *planned) error {
 }
 
 // rollout is how the commit goes through the waves, to be put on record with it; nil where that is on
-// record. What was halted since the plan was made stays halted: nothing of this commit is written then.
-func (r *Run) rollout(p *planned, standing reconcile.Standing) (*reconcile.Rollout, error) {
-	switch {
-	case len(r.Guards.Waves) == 0 || standing.RolloutCommit == p.state.Commit:
-		return nil, nil //nolint:nilnil // there is none
-	case standing.RolloutHalted == "":
-		p.rollout.Halted = "" // a person has said so since
-	case p.record.Rollout.Halted == "":
-		return nil, fmt.Errorf("the waves of the commit before have been halted since (%s): %w", standing.RolloutHalted, reconcile.ErrSuperseded)
+// record. Where the waves were halted since the plan was made, the record refuses it.
+func (r *Run) rollout(p *planned, standing reconcile.Standing) *reconcile.Rollout {
+	if len(r.Guards.Waves) == 0 || standing.RolloutCommit == p.state.Commit {
+		return nil
 	}
-	return &p.rollout, nil
+	if standing.RolloutHalted == "" {
+		p.rollout.Halted = "" // a person has said so since
+	}
+	return &p.rollout
 }
 
 // lookedAt says that git was looked at, where the records were put back to an earlier time before that.

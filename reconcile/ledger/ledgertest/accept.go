@@ -2,6 +2,9 @@ package ledgertest
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/seawall-dev/seawall/diff"
@@ -49,6 +52,19 @@ func acceptSteps() []step {
 		{
 			"a rollout takes its place", accept(reconcile.Acceptance{Commit: "c1", Rollout: &rolling}, reconcile.Acceptance{Commit: "c2", Rollout: &reconcile.Rollout{Commit: "c2"}}),
 			reconcile.Record{Accepted: accepted("c2"), Rollout: reconcile.Rollout{Commit: "c2"}},
+		},
+		{
+			"a rollout that does not know of a halt takes no place, nor does anything with it", all(
+				accept(reconcile.Acceptance{Commit: "c1", Rollout: &rolling}),
+				func(ctx context.Context, s Store) error {
+					next := reconcile.Rollout{Commit: "c2", Wave: 1, Zones: map[edge.Scope]reconcile.RolloutZone{edge.ZoneScope("z1"): {Wave: 1}}}
+					err := s.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c2", Rollout: &next, Approvals: []reconcile.Approval{said("a", "kim")}})
+					if !errors.Is(err, reconcile.ErrSuperseded) {
+						return fmt.Errorf("accepted over a halt: %w", err)
+					}
+					return nil
+				}),
+			reconcile.Record{Accepted: accepted("c1"), Rollout: rolling},
 		},
 		{
 			"approvals are added to those on record, and the first word counts", accept(

@@ -203,9 +203,12 @@ func (d *Decisions) Resume(ctx context.Context) (halted bool, err error) {
 	return halted, err
 }
 
-// PutRollout records a rollout in the place of the one on record.
+// PutRollout records a rollout in the place of the one on record, by [reconcile.Rollout.TakesPlaceOf].
 func PutRollout(ctx context.Context, tx *sql.Tx, next reconcile.Rollout) error {
 	have, err := recallRollout(ctx, tx)
+	if err == nil {
+		err = next.TakesPlaceOf(have)
+	}
 	if err != nil {
 		return err
 	}
