@@ -21,6 +21,17 @@ func SoughtZone(account, zone string) edge.ZoneID {
 // SoughtAccount is the stand-in for the id of an account, by its key.
 func SoughtAccount(key string) edge.AccountID { return edge.AccountID(standIn + key) }
 
+// ByItsName stands for what has the name of a zone on the platform, or of what an account has itself,
+// under any key and in any account: for what is on record while the id is not known. It is false where
+// the name is not declared.
+func ByItsName(a Account, z Zone) (edge.Scope, bool) {
+	name := z.Name
+	if z.Scope.Level == edge.LevelAccount {
+		name = a.Name
+	}
+	return edge.Scope{Level: z.Scope.Level, ID: standIn + "/" + FoldName(name)}, name != ""
+}
+
 // Sought reports whether an id is not known: it is empty or a stand-in.
 func Sought[ID ~string](id ID) bool {
 	return id == "" || strings.HasPrefix(string(id), standIn)

@@ -1,9 +1,11 @@
 package diff
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff/internal/words"
 	"github.com/seawall-dev/seawall/edge"
 )
@@ -16,8 +18,8 @@ type Hold struct {
 	Until  time.Time `json:"until,omitzero"`
 	Reason string    `json:"reason"`
 
-	// ZoneIDs are the zones that had the key when a person set the hold: they are held under
-	// any other key, too.
+	// Scopes are the zones that had the key when a person set the hold: they are held under
+	// any other key, too. One whose id was not known then is [desired.ByItsName].
 	Scopes []edge.Scope `json:"zone_ids,omitempty"`
 
 	// Of a hold that a revert set: the zone, the fingerprint of the declaration on which
@@ -52,6 +54,38 @@ func (h Hold) is(key string, id edge.Scope) bool {
 		return h.Scope == id
 	}
 	return h.Zone == key || slices.Contains(h.Scopes, id)
+}
+
+// MarshalJSON has no zone whose id is not known.
+func (h Hold) MarshalJSON() ([]byte, error) {
+	type plain Hold
+	h.Scopes = slices.DeleteFunc(slices.Clone(h.Scopes), func(s edge.Scope) bool { return desired.Sought(s.ID) })
+	return json.Marshal(plain(h))
+}
+
+// Find returns holds that are also about the zones of a state whose id was not known when they were
+// set, by the names of these on the platform.
+func Find(holds []Hold, state desired.State) []Hold {
+	sought := map[edge.Scope][]int{}
+	for i, h := range holds {
+		for _, s := range h.Scopes {
+			if desired.Sought(s.ID) {
+				sought[s] = append(sought[s], i)
+			}
+		}
+	}
+	if len(sought) == 0 {
+		return holds
+	}
+	holds = slices.Clone(holds)
+	for a, z := range state.EachZone() {
+		if name, declared := desired.ByItsName(a, z); declared {
+			for _, i := range sought[name] {
+				holds[i].Scopes = append(slices.Clip(holds[i].Scopes), z.Scope)
+			}
+		}
+	}
+	return holds
 }
 
 // Active returns the holds that are not over. declared returns the fingerprint of a zone's

@@ -38,6 +38,9 @@ func (h *holds) active(g *Generation, now time.Time) []diff.Hold {
 		declared = g.declaration
 	}
 	h.last = activeHolds{diff.Active(h.all, now, declared), g, now, now.Add(time.Hour)}
+	if g != nil {
+		h.last.list = diff.Find(h.last.list, g.State)
+	}
 	for _, hold := range h.last.list {
 		if !hold.Reverted() && hold.Until.Before(h.last.until) {
 			h.last.until = hold.Until

@@ -128,7 +128,7 @@ func (r *Run) withdrawn(ctx context.Context, t zone.Task, now diff.Change) (stri
 	holds := slices.DeleteFunc(diff.Active(standing.Holds, r.Now(), nil), func(h diff.Hold) bool {
 		return h.Reverted() && (r.Restores != nil || h.Declaration != t.Fingerprint)
 	})
-	return withdrawn(holds, now), nil
+	return withdrawn(diff.Find(holds, r.State), now), nil
 }
 
 func (r *Run) record(ctx context.Context, p permit) (number int64, err error) {

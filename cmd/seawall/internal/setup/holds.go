@@ -37,16 +37,28 @@ func CheckHold(length time.Duration, reason string) error {
 	return nil
 }
 
-// NewHold is a hold on the zones of a name.
+// NewHold is a hold on the zones of a key. Where nothing is known of it, it may be the name of a zone.
 func NewHold(name string, zones []edge.Scope, now time.Time, length time.Duration, reason string) diff.Hold {
+	if len(zones) == 0 && desired.ZoneName(name) {
+		called, _ := desired.ByItsName(desired.Account{}, desired.Zone{Name: name, Scope: edge.ZoneScope("")})
+		zones = []edge.Scope{called}
+	}
 	ids := slices.Compact(slices.SortedFunc(slices.Values(zones), edge.Scope.Compare))
 	return diff.Hold{Zone: name, Scopes: ids, Until: now.Add(length).Truncate(time.Second), Reason: reason}
 }
 
-// ZonesNamed are the zones of a name in any account, where their ids are known.
-func ZonesNamed(state desired.State, name string) (ids []edge.Scope) {
-	for _, id := range declaredAs(state, name) {
-		if !desired.Sought(id.ID) {
+// ZonesNamed are the zones of a key in any account: by their ids or, where these are not known, by
+// their names on the platform.
+func ZonesNamed(state desired.State, key string) (ids []edge.Scope) {
+	for account, zone := range state.EachZone() {
+		if zone.Key != key {
+			continue
+		}
+		id := zone.Scope
+		if name, declared := desired.ByItsName(account, zone); declared && desired.Sought(id.ID) {
+			id = name
+		}
+		if id.ID != "" {
 			ids = append(ids, id)
 		}
 	}
@@ -77,8 +89,8 @@ func ZonesOfHold(state desired.State, holds []diff.Hold, name string) []edge.Sco
 // HeldNames are the names whose holds are ended for the zones of a name: that one, and the
 // names by which these zones were held. concerned are all zones that this releases.
 func HeldNames(state desired.State, holds []diff.Hold, name string) (names []string, concerned []edge.Scope) {
-	ids := ZonesNamed(state, name)
-	names = []string{name}
+	ids := slices.Concat(ZonesNamed(state, name), declaredAs(state, name))
+	holds, names = diff.Find(holds, state), []string{name}
 	for _, h := range holds {
 		of := slices.ContainsFunc(ids, func(id edge.Scope) bool { return h.Scope == id || slices.Contains(h.Scopes, id) })
 		if of && !slices.Contains(names, h.Zone) {
