@@ -26,7 +26,7 @@ func (p *zonePlan) planRule(w *wanted, s step) {
 		}
 	}
 	is, owned := p.body(w, was)
-	fields := p.fieldsAt(s, was, is)
+	fields := judged(p.fields(was, is), is, p.behind(s))
 	if len(fields) > 0 && p.exceeds(w, is, isLive) {
 		return
 	}

@@ -97,6 +97,7 @@ func (k Kind) setBack(r diff.Restoration, live edge.Ruleset, i int) (*diff.Chang
 		return nil, blocked(err)
 	}
 	b.direct()
+	b.fields = judged(b.fields, b.is, behindOf(live.Rules, i, o.Position))
 	return &diff.Change{Operation: o, Fields: b.fields, Direction: combined(b.fields)}, nil
 }
 
@@ -181,6 +182,7 @@ func (k Kind) putBack(r diff.Restoration, live edge.Ruleset, i int) (*diff.Chang
 			f.Direction = appearing(body)
 		}
 	}
+	fields = judged(fields, body, behindOf(live.Rules, 0, position))
 	return &diff.Change{
 		Direction: combined(fields), Fields: fields,
 		Operation: diff.RuleOperation{
@@ -226,6 +228,7 @@ func (k Kind) putInPlace(r diff.Restoration, live edge.Ruleset, i int) (*diff.Ch
 	if o.Body, err = body.rule(); err != nil {
 		return nil, blocked(err)
 	}
+	b.fields = judged(b.fields, body, behindOf(live.Rules, i, o.Position))
 	return &diff.Change{Operation: o, Fields: b.fields, Direction: combined(b.fields)}, nil
 }
 

@@ -109,3 +109,45 @@ func TestRestoreARemovalAndAnAddition(t *testing.T) {
 		t.Errorf("%+v %+v", back, problem)
 	}
 }
+
+// A revert is judged as what is declared is: a challenge that comes back in front of a block weakens.
+func TestRestoreAChallengeInFrontOfABlock(t *testing.T) {
+	const block, challenge = `{"ref":"b","action":"block","expression":"true"}`, `{"ref":"x","action":"challenge","expression":"true"}`
+	for name, c := range map[string]struct {
+		live     []string
+		declared string // empty: the rule is removed
+		again    string // what is declared once it was removed; empty: nothing
+		want     diff.Direction
+	}{
+		"switched off in front":   {[]string{challenge, block}, `{"enabled":false,"action":"challenge"}`, "", diff.Weakens},
+		"switched off behind":     {[]string{block, challenge}, `{"enabled":false,"action":"challenge"}`, "", diff.Strengthens},
+		"a log in front":          {[]string{challenge, block}, `{"action":"log"}`, "", diff.Weakens},
+		"removed in front":        {[]string{challenge, block}, "", "", diff.Weakens},
+		"removed behind":          {[]string{block, challenge}, "", "", diff.Strengthens},
+		"removed, and added anew": {[]string{challenge, block}, "", `{"action":"log","expression":"true"}`, diff.Weakens},
+	} {
+		s := &state{live: living(t, c.live...)}
+		if c.declared != "" {
+			s.declared = []desired.Other{declaring(t, "x", c.declared)}
+		} else {
+			s.prunable = removing("x", s.live[byRef(s.live, "x")].ID)
+		}
+		r := s.done(s.only(t))
+		if c.again != "" {
+			s.declared, s.prunable = []desired.Other{declaring(t, "x", c.again)}, nil
+			added := s.only(t)
+			body := added.Operation.(diff.RuleOperation).Body
+			body.ID = "new"
+			s.live = slices.Insert(s.live, 0, body)
+			for _, f := range added.Fields { // as reconcile/revert puts two writes together
+				if n := slices.IndexFunc(r.Members, func(m diff.Restored) bool { return m.Path == f.Path }); n >= 0 {
+					r.Members[n].Written = jsonOf(f.New)
+				}
+			}
+		}
+		back, problem := Custom.Restore(r, s.input())
+		if problem != nil || back == nil || back.Direction != c.want {
+			t.Errorf("%s: %+v %+v, want %s", name, back, problem, c.want)
+		}
+	}
+}
