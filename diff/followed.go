@@ -19,7 +19,7 @@ type Followed struct {
 	// Spec is what it may do: as the platform says, where it lists its tokens, or else as
 	// it was created.
 	Spec edge.TokenSpec
-	// Stopped says that somebody disabled it on the platform, or brought its end forward.
+	// Stopped says that somebody disabled or deleted it on the platform, or brought its end forward.
 	Stopped bool
 }
 

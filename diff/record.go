@@ -21,7 +21,7 @@ type TokenRecord struct {
 	ID    edge.TokenID   // once created
 	Spec  edge.TokenSpec // the body that was sent
 	// Hash is of the specification as declared. A window that was computed and a
-	// suffix of the name are in Spec and not in Hash.
+	// suffix of the name are in Spec and not in Hash. It is [Undeclared] while nothing declares the token.
 	Hash      string
 	Sink      *desired.Sink
 	Delivered bool // the secret reached its sink, or a person's hands
@@ -34,6 +34,16 @@ type TokenRecord struct {
 	// was declared, was changed since, or where that was not recorded.
 	Lifetime, Every time.Duration
 }
+
+// undeclared comes in front of the hash of a token that nothing declares.
+const undeclared = "-"
+
+// Undeclared is the hash on record of a token that nothing declares any more: what is declared later is
+// not what follows it.
+func Undeclared(hash string) string { return undeclared + Declared(hash) }
+
+// Declared is the hash that a token had when it was declared last.
+func Declared(hash string) string { return strings.TrimPrefix(hash, undeclared) }
 
 // TokenInUse is the token that counts for a declaration.
 type TokenInUse struct {
@@ -152,7 +162,7 @@ func (l TokensLive) Place(r TokenRecord) *desired.Sink {
 // Named reports whether the name that was sent carries the attempt.
 func (r TokenRecord) Named() bool { return r.Intent != "" && strings.Contains(r.Spec.Name, r.Intent) }
 
-// SettledToken is a token that is as declared, to be remembered as such.
+// SettledToken is a token that is as declared, or that nothing declares, to be remembered as such.
 type SettledToken struct {
 	Intent string
 	Spec   edge.TokenSpec

@@ -57,11 +57,21 @@ func (p *planner) newToken(token desired.Token, creation diff.Creation, action d
 			Path: "id", Old: string(before.ID), Direction: diff.Neutral, Note: "the platform no longer has it", Origin: &token.Origin,
 		})
 	}
+	if p.lapsed(before) {
+		was = edge.TokenSpec{}
+	}
 	c = p.withLifetime(p.withRights(c, was, shall), creation)
 	if moved { // whoever reads that place gets the rights of the token, as of one that is new
 		c.Direction = diff.Combine(c.Direction, diff.Weakens)
 	}
 	return p.besides(c, creation, earlier)
+}
+
+// lapsed reports whether a token gives no right any more that another could take over: the platform
+// does not have it, or it ran out and nothing has declared it since. What comes in its place gives rights.
+func (p *planner) lapsed(r diff.TokenRecord) bool {
+	live := p.in.Live.Tokens
+	return r.ID != "" && (!live.Has(r) || r.Hash == diff.Undeclared(r.Hash) && live.Over(r, p.in.Now))
 }
 
 // movedField says that a token is to have another owner than the one before it.

@@ -29,9 +29,20 @@ func (p *planner) keepToken(token desired.Token, want diff.Creation, r diff.Toke
 	p.settle(r, diff.SettledToken{Intent: r.Intent, Spec: shall, Hash: want.Hash, Prune: token.Prune})
 }
 
-// settle notes a token on record that is as declared.
+// settle notes what is to be on record of a token.
 func (p *planner) settle(r diff.TokenRecord, is diff.SettledToken) {
 	p.out.Settled = append(p.out.Settled, diff.Settled{ID: diff.ID{Scope: edge.CredentialScope(r.Owner), Token: r.ID}, Token: &is})
+}
+
+// undeclare notes a token on record that ends, as those of a rotation do, and that nothing declares; but
+// not one that is to be deleted.
+func (p *planner) undeclare(r diff.TokenRecord) {
+	live, is := p.in.Live.Tokens, diff.Undeclared(r.Hash)
+	_, ends := expiry(r)
+	deleted := !live.Has(r) || r.Prune && live.Of(r.Owner).Listed != nil
+	if ends && !deleted && live.Unknown == "" && r.State == diff.TokenConfirmed && r.Hash != is {
+		p.settle(r, diff.SettledToken{Intent: r.Intent, Spec: r.Spec, Hash: is, Prune: r.Prune})
+	}
 }
 
 // wantedSpec is what a token shall be that exists already: as declared, but under

@@ -45,7 +45,7 @@ func TestReplacementThatLeavesAWiderToken(t *testing.T) {
 		"an earlier end":        {diff.TokensLive{Records: one}, until, difftest.January, diff.Weakens, "token t1 may do more"},
 		"one before the last":   {diff.TokensLive{Records: []diff.TokenRecord{before, between}}, narrowed(difftest.Token("ci", "000000000000000000000000000000cc")), difftest.January, diff.Weakens, "token t1 may do more"},
 		"equal, another sink":   {diff.TokensLive{Records: one}, difftest.Elsewhere(wide), difftest.January, diff.Weakens, ""},
-		"revoked, where listed": {difftest.ListedAs(one), narrow, difftest.January, diff.Strengthens, ""},
+		"revoked, where listed": {difftest.ListedAs(one), narrow, difftest.January, diff.Weakens, ""}, // its rights were gone
 		"listed, another sink":  {difftest.ListedAs(one, difftest.LiveToken(before)), difftest.Elsewhere(narrow), difftest.January, diff.Weakens, "token t1 may do more"},
 		"Seawall deletes it":    {difftest.ListedAs(one, difftest.LiveToken(before)), pruned, difftest.January, diff.Weakens, ""},
 	} {

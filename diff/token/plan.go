@@ -88,6 +88,7 @@ func (p *planner) planAll() {
 		if !declared[key] {
 			for _, r := range byKey[key] {
 				p.leave(r, desired.Origin{}, diff.Neutral, "no longer declared")
+				p.undeclare(r)
 			}
 		}
 	}

@@ -26,7 +26,7 @@ func creationOf(token desired.Token, spec edge.TokenSpec, suffix diff.NameSuffix
 // declared one, also where it rotated before.
 func made(c diff.Creation, r diff.TokenRecord) bool {
 	rotates := c.Lifetime > 0
-	return r.Hash == c.Hash && (rotates || r.Spec.NotBefore == c.Spec.NotBefore && r.Spec.ExpiresOn == c.Spec.ExpiresOn)
+	return diff.Declared(r.Hash) == c.Hash && (rotates || r.Spec.NotBefore == c.Spec.NotBefore && r.Spec.ExpiresOn == c.Spec.ExpiresOn)
 }
 
 // Due implements [diff.Secrets].

@@ -121,7 +121,7 @@ func (p *planner) followed(r diff.TokenRecord, want diff.Creation) *diff.Followe
 		end, ends := p.in.Live.Tokens.End(r)
 		meant, said := expiry(r)
 		works := slices.Contains([]string{"", "active", "expired"}, of.Listed.Tokens[r.ID].Status)
-		f.Stopped = !works || ends && said && end.Before(meant)
+		f.Stopped = !works || !p.in.Live.Tokens.Has(r) || ends && said && end.Before(meant)
 	}
 	return f
 }

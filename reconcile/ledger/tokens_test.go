@@ -275,3 +275,29 @@ func TestRotationIsOnRecord(t *testing.T) {
 		wantTokens(t, l, r)
 	}
 }
+
+// That nothing declares a token, or that something does again, changes nothing of it that the history has.
+func TestUndeclaredIsNoUpdate(t *testing.T) {
+	l, ctx := ready(t), t.Context()
+	r := record(1)
+	must(t, l.Intend(ctx, r))
+	must(t, l.Confirm(ctx, r.Intent, "id-1", secret(1)))
+	newest := func() int64 {
+		standing, err := l.Standing(ctx)
+		must(t, err)
+		return standing.Newest
+	}
+	before := newest()
+	for _, hash := range []string{diff.Undeclared(r.Hash), r.Hash} {
+		must(t, l.Amend(ctx, r.Intent, r.Spec, hash))
+		live, err := l.Tokens(ctx)
+		must(t, err)
+		if live.Records[0].Hash != hash || newest() != before {
+			t.Errorf("on record is %q, and entry %d, want %q and %d", live.Records[0].Hash, newest(), hash, before)
+		}
+	}
+	must(t, l.Amend(ctx, r.Intent, r.Spec, "another"))
+	if newest() == before {
+		t.Error("an update has no entry")
+	}
+}

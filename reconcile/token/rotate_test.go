@@ -227,3 +227,26 @@ func TestRotationWhileAChangeWaits(t *testing.T) {
 		})
 	}
 }
+
+// A token that nothing declared until it ran out is not rotated once it is declared again: it is created
+// anew, which guards may hold back. One that is declared again before that rotates as ever.
+func TestNoRotationAfterAGap(t *testing.T) {
+	for gap, want := range map[time.Duration]string{day: "rotate", 40 * day: "replace"} {
+		f := newFixture(t)
+		f.push(rotating("ci-dns"))
+		f.converge()
+		f.push()
+		f.converge()
+		f.advance(gap)
+		f.push(rotating("ci-dns"))
+		if gap == day {
+			f.converge()
+			f.advance(31 * day)
+		}
+		f.rules = []guard.Rule{{Name: "all", Approve: guard.ApproveAll}}
+		c := f.work().Plan.Changes
+		if len(c) != 1 || string(c[0].Action()) != want || (c[0].Refused == nil) != (want == "rotate") {
+			t.Errorf("after %s: %+v, want %s", gap, c, want)
+		}
+	}
+}

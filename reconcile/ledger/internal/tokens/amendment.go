@@ -26,8 +26,10 @@ func (t *Memory) Amend(ctx context.Context, intent string, spec edge.TokenSpec, 
 		if record.Hash == hash {
 			trigger = reconcile.TriggerSweep // no commit asks for it: the token was changed without Seawall
 		}
-		if err := t.enterToken(ctx, tx, diff.ActionUpdate, trigger, record, &record.Spec, &spec); err != nil {
-			return err
+		if record.Hash == hash || diff.Declared(record.Hash) != diff.Declared(hash) { // else nothing of the token has changed
+			if err := t.enterToken(ctx, tx, diff.ActionUpdate, trigger, record, &record.Spec, &spec); err != nil {
+				return err
+			}
 		}
 		if record.Spec.ExpiresOn != spec.ExpiresOn && (record.Hash != hash || spec.ExpiresOn == "") { // no rotation decides on its end any more
 			record.Lifetime, record.Every = 0, 0
