@@ -28,6 +28,9 @@ type Problem struct {
 
 	// Lasts says that no other try helps: a person must act.
 	Lasts bool `json:"-"`
+	// Unfit says that the managed ruleset does not have what is declared. Another version may, which comes
+	// by itself.
+	Unfit bool `json:"-"`
 	// Err is why something is unknown or forbidden, nil otherwise.
 	Err error `json:"-"`
 }

@@ -97,7 +97,7 @@ func (p *planner) seek(account desired.Account, ruleset string) lookup {
 	}
 	listed, err := rulesets.Find(ref, live.Listed.Value)
 	if notThere := (*rulesets.Error)(nil); errors.As(err, &notThere) {
-		return lookup{problem: &diff.Problem{State: diff.Blocked, Reason: notThere.Message, Hint: notThere.Hint, Origin: ref.Origin}}
+		return lookup{problem: &diff.Problem{State: diff.Blocked, Unfit: true, Reason: notThere.Message, Hint: notThere.Hint, Origin: ref.Origin}}
 	}
 	full, read := live.Managed[listed.ID]
 	if !read {

@@ -267,7 +267,7 @@ func (p *planner) intentOf(at place, m, found *managed) (intent, bool) {
 	decided, undecidable := m.decide(at.d)
 	errs = m.moved(at.d, p.in.Applied[diff.ID{Scope: at.zone.Scope, Ruleset: m.ID, Ref: at.d.Ref}], append(errs, undecidable...))
 	for _, e := range errs {
-		p.problem(at, diff.Problem{State: diff.Blocked, Reason: e.message, Hint: e.hint, Origin: cmp.Or(e.origin, at.d.Origin)})
+		p.problem(at, diff.Problem{State: diff.Blocked, Unfit: true, Reason: e.message, Hint: e.hint, Origin: cmp.Or(e.origin, at.d.Origin)})
 	}
 	return intent{at.d, claims, decided}, len(errs) == 0
 }

@@ -104,7 +104,7 @@ func TestMakeProblems(t *testing.T) {
 		{
 			"no such managed ruleset", account(func(a *diff.AccountLive) { a.Listed.Value = []edge.Ruleset{} }),
 			diff.Problem{
-				State: diff.Blocked, Reason: `the account has no managed ruleset named "Core Ruleset"`, Origin: difftest.At(2),
+				State: diff.Blocked, Unfit: true, Reason: `the account has no managed ruleset named "Core Ruleset"`, Origin: difftest.At(2),
 				Hint: "the account has no visible managed ruleset of this phase",
 			},
 		},

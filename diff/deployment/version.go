@@ -56,7 +56,7 @@ func (p *planner) pinned(at place, live edge.Rule, found *managed) (pin, bool) {
 		})
 	case at.d.Version != nil && errors.Is(err, edge.ErrNotFound):
 		p.problem(at, diff.Problem{
-			State: diff.Blocked, Origin: at.d.Version.Origin,
+			State: diff.Blocked, Unfit: true, Origin: at.d.Version.Origin,
 			Reason: fmt.Sprintf("version: managed ruleset %q has no version %s", found.Name, s.want),
 			Hint:   fmt.Sprintf("the latest is %s; the platform keeps some older ones", found.Version),
 		})

@@ -151,7 +151,7 @@ func (p *exceptions) resolve(o desired.Other) (*exception, *diff.Problem) {
 	e, err := p.rule(o, of, p.in.Now)
 	if p.remark(o, e); err != nil {
 		return nil, &diff.Problem{
-			State: diff.Blocked, Lasts: true, Reason: "skip: " + err.Error(),
+			State: diff.Blocked, Lasts: true, Unfit: true, Reason: "skip: " + err.Error(),
 			Hint: "name rules that the managed ruleset has (seawall rules lists them), or remove the exception",
 		}
 	}

@@ -110,9 +110,12 @@ func zoneOutcome(o Outcome) reconcile.ZoneOutcome {
 		}
 	}
 	for _, problem := range o.Plan.Problems {
-		if problem.State.Unread() {
+		switch {
+		case problem.State.Unread():
 			note(reconcile.ZoneFailed)
-		} else {
+		case problem.Unfit: // else all such zones are written at once when a version comes that fits
+			note(reconcile.ZonePending)
+		default:
 			note(reconcile.ZoneSkipped)
 		}
 	}

@@ -440,3 +440,25 @@ func TestReturnWaitsForNoWave(t *testing.T) {
 		f.wantOff(i, "php")
 	}
 }
+
+// What does not fit the managed ruleset yet waits with its wave, and goes wave by wave once a version comes
+// that it fits.
+func TestWavesWaitForAVersion(t *testing.T) {
+	f := inWaves(t, 5)
+	f.repo.Push("c3", declareAll(5, removing(core("comes-later")))...)
+	for range 5 {
+		if _, calls := f.apply(Order{}); writes(calls) != 0 {
+			t.Fatalf("calls %v", calls)
+		}
+		f.Advance(2 * time.Hour)
+	}
+	published, err := f.Platform.Ruleset(t.Context(), edge.AccountScope(mem.Account), mem.CoreRuleset)
+	must.Do(t, err)
+	published.Rules[0].Categories = append(published.Rules[0].Categories, "comes-later")
+	must.Do(t, f.Platform.SetRuleset(mem.Account, published))
+	report, _ := f.apply(Order{})
+	f.wantOutcomes(report, "1 converged")
+	f.wantWaves(report,
+		"2: wave 2 of 3 waits until wave 1 is applied and its soak time is over", "3: wave 2 of 3 waits until wave 1 is applied and its soak time is over",
+		"4: wave 3 of 3 waits until wave 2 is applied and its soak time is over", "5: wave 3 of 3 waits until wave 2 is applied and its soak time is over")
+}
