@@ -37,7 +37,7 @@ type Guards struct {
 // it. What it holds is read with [Records].
 type Control interface {
 	// Approve records approvals. One that is on record and not spent keeps its
-	// first word.
+	// first word. The ledger records none of a review again that is spent.
 	Approve(ctx context.Context, approvals []Approval) error
 	// Spend ends approvals of these digests: what they were about is done.
 	Spend(ctx context.Context, digests []string) error
@@ -99,7 +99,10 @@ func (g Guards) Current(list []Approval, now time.Time) []Approval {
 	return slices.DeleteFunc(slices.Clone(list), func(a Approval) bool { return a.Expired(now, g.ApprovalsExpire) })
 }
 
-const reviewOf = "review of pull request "
+const (
+	reviewOf = "review of pull request "
+	planOf   = ", plan of "
+)
 
 // ReasonOnPage is the reason of an approval that a person gave on a page, with what they said.
 // None of it is taken for a review or a trailer.
@@ -110,8 +113,11 @@ func ReasonOnPage(said string) string {
 	return "on the page: " + said
 }
 
-// ReasonOfReview is the reason of an approval that a review of a pull request gave.
-func ReasonOfReview(number int) string { return reviewOf + strconv.Itoa(number) }
+// ReasonOfReview is the reason of an approval that a review of a pull request gave, of the plan that was
+// shown at a time: what says the same once more is the same review.
+func ReasonOfReview(number int, shown time.Time) string {
+	return reviewOf + strconv.Itoa(number) + planOf + shown.UTC().Format(time.RFC3339Nano)
+}
 
 const (
 	trailerOf  = "trailer of commit "
@@ -144,8 +150,15 @@ func (a Approval) OfReview() (number int, ok bool) {
 	if !ok {
 		return 0, false
 	}
+	text, _, _ = strings.Cut(text, planOf) // earlier versions have written no plan
 	number, err := strconv.Atoi(text)
 	return number, err == nil
+}
+
+// ReviewOfPlan reports whether the reason of an approval says which plan a review was of.
+func (a Approval) ReviewOfPlan() bool {
+	_, ok := a.OfReview()
+	return ok && strings.Contains(a.Reason, planOf)
 }
 
 // ApprovalKind is what a person's word is about.

@@ -220,7 +220,7 @@ func wantCountedOnce(t *testing.T, l *Ledger) {
 		}
 		return all
 	}
-	agree("a review was first", reconcile.ReasonOfReview(7))
+	agree("a review was first", reconcile.ReasonOfReview(7, noon))
 	agree("a review was first", trailer)
 	agree("a review was first", trailer)
 	agree("asked before", trailer)
@@ -234,8 +234,57 @@ func wantCountedOnce(t *testing.T, l *Ledger) {
 	if got, err := l.SpentTrailers(ctx, commit, text); err != nil || !slices.Equal(got, want) {
 		t.Errorf("spent are %q, %v", got, err)
 	}
-	agree("asked before", reconcile.ReasonOfReview(7)) // is another word
+	agree("asked before", reconcile.ReasonOfReview(7, noon)) // is another word
 	if got := counts(); !slices.Equal(got, want[1:]) {
 		t.Errorf("%q count", got)
+	}
+}
+
+// A review approves a change once, whoever records it. Another review of the pull request may approve it
+// again, as may people who say no plan.
+func TestAReviewCountsOnce(t *testing.T) {
+	t.Run("SQLite", func(t *testing.T) { wantReviewedOnce(t, mustOpen(t, newPath(t))) })
+	t.Run("PostgreSQL", func(t *testing.T) { wantReviewedOnce(t, connected(t, pgtest.Database(t), "").Ledger) })
+}
+
+func wantReviewedOnce(t *testing.T, l *Ledger) {
+	ctx := t.Context()
+	first, later := reconcile.ReasonOfReview(7, noon), reconcile.ReasonOfReview(7, noon.Add(time.Nanosecond))
+	approve := func(digest, reason string) (counts bool) {
+		must(t, l.Approve(ctx, []reconcile.Approval{{Digest: digest, Kind: reconcile.Approved, Who: "ana", Reason: reason, At: noon}}))
+		standing, err := l.Standing(ctx)
+		must(t, err)
+		return slices.ContainsFunc(standing.Approvals, func(a reconcile.Approval) bool { return a.Digest == digest })
+	}
+	for _, c := range []struct {
+		digest, reason string
+		want           bool
+	}{
+		{"d1", first, true},
+		{"d1", first, false},
+		{"d2", first, true},
+		{"d1", later, true},
+		{"d1", later, false},
+		{"d1", "because", true},
+		{"d1", "because", true},
+		{"d2", first, false},
+		{"d1", "review of pull request 7", true},
+		{"d1", "review of pull request 7", true},
+	} {
+		if got := approve(c.digest, c.reason); got != c.want {
+			t.Errorf("%s by %q counts: %t", c.digest, c.reason, got)
+		}
+		must(t, l.Spend(ctx, []string{c.digest}))
+	}
+	must(t, l.Approve(ctx, []reconcile.Approval{{Digest: "d3", Kind: reconcile.Approved, Who: "bob", At: noon}}))
+	approve("d3", first) // bob's word counts for both
+	must(t, l.Spend(ctx, []string{"d3"}))
+	if approve("d3", first) {
+		t.Error("a review counts that another word has counted for")
+	}
+	for reason, want := range map[string]bool{first: true, "review of pull request 7": true, "review of pull request 7 of": false, "on the page: " + first: false} {
+		if number, is := (reconcile.Approval{Reason: reason}).OfReview(); is != want || want && number != 7 {
+			t.Errorf("%q is of a review: %t, of %d", reason, is, number)
+		}
 	}
 }

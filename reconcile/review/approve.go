@@ -39,7 +39,7 @@ func (r *Reviews) agree(ctx context.Context, number int, said shown) error {
 	approvals := make([]reconcile.Approval, len(said.approvable))
 	for n, digest := range said.approvable {
 		approvals[n] = reconcile.Approval{
-			Digest: digest, Kind: reconcile.Approved, Who: by, Reason: reconcile.ReasonOfReview(number), At: r.Now(),
+			Digest: digest, Kind: reconcile.Approved, Who: by, Reason: reconcile.ReasonOfReview(number, said.at), At: r.Now(),
 		}
 	}
 	if err := r.Records.Approve(ctx, approvals); err != nil {

@@ -66,7 +66,7 @@ func (r *Reviews) withdrawOf(ctx context.Context, number int, given []reconcile.
 		}
 		r.Log.InfoContext(ctx, "an approval was withdrawn", "number", number, "reason", reason)
 		if said, ok := r.shown[number]; ok {
-			said.approved = false
+			said.approved, said.at = false, r.Now() // a later review is another one
 			r.shown[number] = said
 			r.tellAgreed(ctx, number, said)
 		}

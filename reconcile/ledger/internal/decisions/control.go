@@ -40,21 +40,22 @@ func (d *Decisions) Approve(ctx context.Context, approvals []reconcile.Approval)
 	return d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { return d.Agree(ctx, tx, approvals) })
 }
 
-// Agree is Approve in a change of the caller's.
+// Agree is Approve in a change of the caller's. What a commit carries, or a review has approved, counts
+// once.
 func (d *Decisions) Agree(ctx context.Context, tx *sql.Tx, approvals []reconcile.Approval) error {
+	said := saidOnce{}
 	for _, a := range approvals {
 		a.Who, a.Reason = edge.Redact(a.Who), edge.Redact(a.Reason)
-		commit, text, trailer := a.OfTrailer()
-		if trailer { // it was read before it was spent
-			if known, err := carried(ctx, tx, a.Digest, commit, text); err != nil {
-				return err
-			} else if known {
-				continue
-			}
+		once, known, err := said.before(ctx, tx, a)
+		if err != nil {
+			return err
+		}
+		if known {
+			continue
 		}
 		counts := a.Kind == reconcile.Approved
 		added, err := putApproval(ctx, tx, a, counts, sql.NullString{})
-		if err == nil && !added && trailer { // another word was there first, and counts for both
+		if err == nil && !added && once { // another word was there first, and counts for both
 			_, err = putApproval(ctx, tx, a, false, d.file.Stamp())
 		}
 		if err != nil {
@@ -84,16 +85,6 @@ func putApproval(ctx context.Context, tx *sql.Tx, a reconcile.Approval, counts b
 		INSERT INTO approval (digest, kind, who, reason, at, counts, used, spent) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 		ON CONFLICT DO NOTHING`,
 		a.Digest, a.Kind, a.Who, a.Reason, store.OptionalTime(a.At), rows.Bit(counts), rows.Bit(a.Used), spent)
-}
-
-// ofTrailer selects the approvals that a commit has carried; see [reconcile.ReasonsOfTrailer].
-const ofTrailer = "(reason = $1 OR reason LIKE '%' || $2)"
-
-// carried reports whether an approval that a commit carries is on record, whether it counts or not.
-func carried(ctx context.Context, tx *sql.Tx, digest, commit, text string) (bool, error) {
-	reason, end := reconcile.ReasonsOfTrailer(commit, text)
-	var one int
-	return rows.Found(tx.QueryRowContext(ctx, `SELECT 1 FROM approval WHERE digest = $3 AND `+ofTrailer+` LIMIT 1`, reason, end, digest).Scan(&one))
 }
 
 // counting selects approvals that are not spent, in the words by which each database finds the index
