@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"time"
 
@@ -139,11 +140,23 @@ func runOnce(ctx context.Context, t *cli.Terminal, o setup.Options, why setup.Pu
 	}
 	report := do(ctx, *order)
 	wipe()
+	if why == setup.ToPlan {
+		t.Hint(budgetHint(report.Plan.Requests.Used, a.Quota))
+	}
 	t.ShowProblems(t.Err, report.Problems)
 	if report.Err != nil && len(report.Results) == 0 {
 		return report, report.Err
 	}
 	return report, nil
+}
+
+// budgetHint says of a plan that took so many requests where less is left for the next one; else it is empty.
+func budgetHint(used int64, q cli.Quota) string {
+	left := q.Meter.Forecast()
+	if int64(left.Left) >= used || q.Requests <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s of the budget of %s left for plans: another one like this waits for more; one with --only zone=NAME needs fewer", cli.Plural(left.Left, "request is", "requests are"), q.Budget)
 }
 
 // assemble makes what a run needs, if the configuration allows it and check, where it is not

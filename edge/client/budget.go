@@ -88,6 +88,7 @@ func (b *Budget) State() BudgetState {
 type Forecast struct {
 	Left int
 	Next time.Duration
+	Kept bool // there are some, kept for more urgent requests
 }
 
 // Forecast returns what may be sent now. It asks other processes where need be.
@@ -100,8 +101,12 @@ func (b *Budget) Forecast() Forecast {
 	if len(b.ended) > 0 {
 		f.Next = b.ended[0].Add(b.per).Sub(now)
 	}
-	if s := b.share; s != nil && !s.failing && f.Left == 0 && now.Before(s.purses[s.Class].next) {
-		f.Next = s.purses[s.Class].next.Sub(now)
+	if s := b.share; s != nil && !s.failing && f.Left == 0 {
+		p := s.purses[s.Class]
+		f.Kept = s.others(s.Class) == keptUp
+		if next := later(p.next, p.more); now.Before(next) {
+			f.Next = next.Sub(now)
+		}
 	}
 	if f.Next = max(f.Next, b.resume.Sub(now)); now.Before(b.told.until) && b.told.left <= f.Left {
 		f.Next = max(f.Next, b.told.until.Sub(now))
@@ -148,7 +153,7 @@ func (b *Budget) take(ctx context.Context, slots *slots, tell func(waitsFor, tim
 			return nil
 		}
 		slots.give()
-		tell(what, wait)
+		tell(what, b.expect(c, wait))
 		began := b.now()
 		var over <-chan time.Time
 		if changed == nil {

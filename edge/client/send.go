@@ -133,15 +133,16 @@ func (c *Client) tellWait(what waitsFor, pause time.Duration) {
 	if what == moment || !since(&c.toldWait, time.Minute) {
 		return
 	}
-	switch left, budget := pause.Round(time.Second).String(), c.config.Budget; what {
+	const hint = "it goes on by itself; a plan of few zones (--only zone=NAME) needs fewer requests"
+	switch left, budget := max(pause, time.Second).Round(time.Second).String(), c.config.Budget; what {
 	case asked:
 		c.config.Log.Info("the platform asked to wait (429, Retry-After); waiting for it", "for", left)
 	case toldUp:
 		c.config.Log.Info("the platform says that its quota for this credential is used up; waiting for its end", "for", left)
 	case keptUp:
-		c.config.Log.Info("the rest of the request budget is kept for more urgent requests; waiting for it", "requests", budget.requests, "per", budget.per)
+		c.config.Log.Info("the rest of the request budget is kept for more urgent requests; waiting for it", "for", left, "requests", budget.requests, "per", budget.per, "hint", hint)
 	default:
-		c.config.Log.Info("the request budget is used up; waiting for it", "requests", budget.requests, "per", budget.per)
+		c.config.Log.Info("the request budget is used up; waiting for it", "for", left, "requests", budget.requests, "per", budget.per, "hint", hint)
 	}
 }
 

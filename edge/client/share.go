@@ -83,6 +83,7 @@ type purse struct {
 	useBy time.Time // the end of spare
 	size  int       // of what was taken last
 	next  time.Time // there is nothing before
+	more  time.Time // about when there is something; zero: not known
 	asked time.Time // when the store was asked how much there is
 }
 
@@ -167,6 +168,23 @@ func (b *Budget) borrow(now time.Time, c edge.Class) (waitsFor, time.Duration, <
 	}
 	s.flight[c]++
 	return nothing, 0, nil
+}
+
+// expect is about how long a request waits that is to ask again after a time.
+func (b *Budget) expect(c edge.Class, again time.Duration) time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.share == nil {
+		return again
+	}
+	return max(again, b.share.purses[c].more.Sub(b.now()))
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
 }
 
 // alone is how long a process that cannot share has to wait.

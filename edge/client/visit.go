@@ -151,9 +151,12 @@ func (b *Budget) got(began time.Time, v visit, got bargain) {
 	s.failing, s.free, s.rooms = false, got.free, got.rooms
 	if v.want > 0 {
 		p := &s.purses[v.class]
-		p.spare, p.useBy, p.next = p.spare+got.granted, began.Add(useBy), time.Time{}
+		p.spare, p.useBy, p.next, p.more = p.spare+got.granted, began.Add(useBy), time.Time{}, time.Time{}
 		if !got.next.IsZero() {
 			p.next = b.now().Add(got.next.Sub(v.now))
+		}
+		if !got.more.IsZero() {
+			p.more = b.now().Add(got.more.Sub(v.now))
 		}
 	}
 	if resume := began.Add(got.resume.Sub(v.now)); resume.After(b.resume) {

@@ -14,6 +14,39 @@ import (
 	"github.com/seawall-dev/seawall/integration/must"
 )
 
+// Who waits for what other processes have used is told for about how long: until then nothing comes
+// free, though it asks again much earlier.
+func TestAWaitForOthersIsToldWithItsLength(t *testing.T) {
+	for _, quota := range []int{40, 10} { // of the larger one, the last is kept for urgent requests
+		synctest.Test(t, func(t *testing.T) {
+			store, log := &memoryStore{}, bytes.Buffer{}
+			other := shared(store, quota, 5*time.Minute)
+			other.share.Class = edge.Question
+			for range quota - quota/20*2 {
+				take(t, other)
+				other.done(1, 200, nil)
+			}
+			other.Close()
+			time.Sleep(time.Minute)
+			c := serve(t, answer(200, entryJSON)).client(t, func(config *Config) {
+				config.Budget, config.Log = shared(store, quota, 5*time.Minute), slog.New(slog.NewTextHandler(&log, nil))
+				config.Budget.share.Class = edge.Question
+			})
+			var sent sync.WaitGroup
+			sent.Go(func() { must.Do(t, get(c)) })
+			time.Sleep(10 * time.Second)
+			if got := log.String(); !strings.Contains(got, "waiting for it\" for=4m") || !strings.Contains(got, "--only zone=NAME") {
+				t.Errorf("quota %d: told %s", quota, got)
+			}
+			if got := c.config.Budget.Forecast(); got.Left != 0 || got.Next < 225*time.Second || got.Next > 235*time.Second || got.Kept != (quota == 40) {
+				t.Errorf("quota %d: forecast %+v", quota, got)
+			}
+			sent.Wait()
+			c.config.Budget.Close()
+		})
+	}
+}
+
 // Who waits for the budget is told so, and not once a request.
 func TestWaitingForTheBudgetIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -70,6 +70,7 @@ type visit struct {
 type bargain struct {
 	granted int
 	next    time.Time // when to ask again, where nothing was granted
+	more    time.Time // about when there is something for the class then, if no one takes it before; zero: not known
 	resume  time.Time
 	free    int         // of the quota, for anybody, behind what was granted
 	rooms   classCounts // what of it each class may take
@@ -119,6 +120,7 @@ func (w *Window) grant(v *visit, got *bargain) {
 	default:
 		got.next = w.soonest(*v)
 	}
+	got.more = w.roomAgain(*v)
 	w.want(*v, got.next)
 }
 
@@ -147,6 +149,23 @@ func (w *Window) soonest(v visit) time.Time {
 		next = time.UnixMilli(w.Ended[0].Until)
 	}
 	return next
+}
+
+// roomAgain is when enough of what ended no longer counts for the class to have room; zero where what
+// is held decides.
+func (w *Window) roomAgain(v visit) time.Time {
+	i, _ := slices.BinarySearchFunc(w.Ended, true, func(c Count, _ bool) int {
+		later := Window{Held: w.Held, Wanted: w.Wanted}
+		later.Ended = slices.DeleteFunc(slices.Clone(w.Ended), func(other Count) bool { return other.Until <= c.Until })
+		if later.rooms(v.quota, v.now)[v.class] > 0 {
+			return 0
+		}
+		return -1
+	})
+	if i == len(w.Ended) {
+		return time.Time{}
+	}
+	return time.UnixMilli(w.Ended[i].Until)
 }
 
 // add counts requests that ended.

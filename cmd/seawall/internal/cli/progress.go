@@ -124,15 +124,18 @@ func (s *phase) line(now time.Time, q Quota) string {
 	}
 	s.pass(now)
 	s.drawn = now
-	if s.total <= 0 {
-		return s.name
+	text := s.name
+	if s.total > 0 {
+		text += fmt.Sprintf(" %d/%d", s.done, s.total)
 	}
-	text := fmt.Sprintf("%s %d/%d", s.name, s.done, s.total)
-	if s.done >= s.total || q.Meter == nil {
+	if s.total > 0 && s.done >= s.total || q.Meter == nil {
 		return text
 	}
 	left := q.Meter.Forecast()
 	s.waiting = left.Left == 0
+	if s.total <= 0 {
+		return text + q.wait(left)
+	}
 	per := requestsOf(s.name)
 	speed := 0.0
 	if s.busy > 0 {
@@ -141,15 +144,24 @@ func (s *phase) line(now time.Time, q Quota) string {
 	if speed > 0 {
 		text += fmt.Sprintf(", %s requests a second", rounded(speed))
 	}
-	if s.waiting {
-		text += fmt.Sprintf(", the budget of %s is used up for %s", q.Budget, briefly(left.Next))
-	} else {
+	if text += q.wait(left); !s.waiting {
 		text += fmt.Sprintf(", %d of %d requests left", left.Left, q.Requests)
 	}
 	if rest, ok := remaining((s.total-s.done)*per, speed, left, q.Budget); ok {
 		text += ", about " + briefly(rest) + " to go"
 	}
 	return text
+}
+
+// wait says for how long requests wait for the budget; empty where there are some left.
+func (q Quota) wait(left client.Forecast) string {
+	switch {
+	case left.Left > 0:
+		return ""
+	case left.Kept:
+		return fmt.Sprintf(", the rest of the budget of %s is kept for more urgent requests, for about %s", q.Budget, briefly(left.Next))
+	}
+	return fmt.Sprintf(", the budget of %s is used up for %s", q.Budget, briefly(left.Next))
 }
 
 func rounded(speed float64) string {

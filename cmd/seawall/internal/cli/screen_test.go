@@ -183,6 +183,15 @@ func TestPhase(t *testing.T) {
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
+	q.Meter = fixedMeter{Next: 250 * time.Second, Kept: true}
+	if got, want := p.line(now, q), "the rest of the budget of 1200 in 5m is kept for more urgent requests, for about 4m10s"; !strings.Contains(got, want) {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	p.reach(now, "looking up names", 0, 0)
+	if got, want := p.line(now, q), "looking up names, the rest of the budget"; !strings.HasPrefix(got, want) {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	q.Meter = fixedMeter{Next: 250 * time.Second}
 	p.reach(now, stageApplying, 0, 3)
 	if got := p.line(now, q); !strings.HasPrefix(got, "applying changes 0/3, the budget") || strings.Contains(got, "to go") {
 		t.Errorf("got %s", got)

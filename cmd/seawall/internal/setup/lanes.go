@@ -127,7 +127,7 @@ func (m meters) Forecast() (sum client.Forecast) {
 		f := b.Forecast()
 		sum.Left += f.Left
 		if i == 0 || f.Next < sum.Next {
-			sum.Next = f.Next
+			sum.Next, sum.Kept = f.Next, f.Kept
 		}
 	}
 	return sum
