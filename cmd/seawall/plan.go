@@ -140,7 +140,7 @@ func runOnce(ctx context.Context, t *cli.Terminal, o setup.Options, why setup.Pu
 	}
 	report := do(ctx, *order)
 	wipe()
-	if why == setup.ToPlan {
+	if why == setup.ToPlan && ctx.Err() == nil {
 		t.Hint(budgetHint(report.Plan.Requests.Used, a.Quota))
 	}
 	t.ShowProblems(t.Err, report.Problems)
@@ -156,7 +156,7 @@ func budgetHint(used int64, q cli.Quota) string {
 	if int64(left.Left) >= used || q.Requests <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s of the budget of %s left for plans: another one like this waits for more; one with --only zone=NAME needs fewer", cli.Plural(left.Left, "request is", "requests are"), q.Budget)
+	return fmt.Sprintf("another plan like this one waits for the request budget: %d of %s are left; one with --only zone=NAME needs fewer", left.Left, q.Budget)
 }
 
 // assemble makes what a run needs, if the configuration allows it and check, where it is not

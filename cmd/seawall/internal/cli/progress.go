@@ -158,6 +158,8 @@ func (q Quota) wait(left client.Forecast) string {
 	switch {
 	case left.Left > 0:
 		return ""
+	case left.Next <= 0:
+		return ", waiting for the request budget"
 	case left.Kept:
 		return fmt.Sprintf(", the rest of the budget of %s is kept for more urgent requests, for about %s", q.Budget, briefly(left.Next))
 	}
