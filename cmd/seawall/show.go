@@ -34,8 +34,8 @@ deployment, and so are the skip rules that keep requests from it. Of a token, th
 The history is searched back for at most 20,000 commits and 5 seconds. "before commit"
 says that the change is older than that, or than a shallow clone.
 
-Exit codes: 0 all of it is shown, 4 something could not be read: the output says what,
-1 failure.`,
+Exit codes: 0 all of it is shown, also where it differs or is absent on the platform; 4
+something could not be read: the output says what; 1 failure.`,
 		Example:           "  seawall show shop.example\n  seawall show shop.example --dir my-edge\n  seawall show ci-dns -o json | jq -r .shown[].changed.author",
 		Args:              zoneOrToken,
 		ValidArgsFunction: setup.CompleteZoneOrToken,

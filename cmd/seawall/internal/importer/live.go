@@ -24,7 +24,20 @@ type Live struct {
 	// Describe says in words what a rule of the managed ruleset is; empty where it has no words.
 	Describe func(desired.RuleRef) string
 	Bypasses []diff.Bypass // the skip rules that act on a deployment
+	Absent   error         // that it is not on the platform, with what to do; nil where it is
 	Err      error         // why it is not known
+}
+
+// absentError is that something is declared and not on the platform.
+type absentError struct{ error }
+
+// placed puts an error of looking for it where it belongs.
+func (l Live) placed(err error) Live {
+	if absent := (absentError{}); errors.As(err, &absent) {
+		return Live{Absent: err}
+	}
+	l.Err = err
+	return l
 }
 
 // LiveZone is what a zone declares as it is on the platform.
@@ -48,14 +61,14 @@ func ReadLive(ctx context.Context, platform Platform, account desired.Account, z
 	for i, d := range zone.Deployments {
 		one, err := in.liveOf(ctx, d)
 		if err != nil {
-			live[i].Err = a.explain(err)
+			live[i] = live[i].placed(a.explain(err))
 			continue
 		}
 		live[i] = Live{As: one.declared(d), Describe: one.declarer.RuleText, Bypasses: one.acting}
 	}
 	for _, o := range zone.Others {
 		now, err := in.otherOf(ctx, o)
-		live = append(live, Live{As: now, Err: a.explain(err)})
+		live = append(live, Live{As: now}.placed(a.explain(err)))
 	}
 	return LiveZone{Scope: a.zone.Scope, Parts: live, Unlooked: unlooked(in.ahead)}, nil
 }
@@ -117,7 +130,7 @@ func (z *liveZone) otherOf(ctx context.Context, o desired.Other) (desired.Other,
 			return o, cli.Fail(fmt.Errorf("%s %q is live with the action %s, which cannot be declared for it", o.Kind.Word(), o.Key, entryPoint.Rules[i].Action),
 				fmt.Sprintf("declare it by another key, or change the rule on the platform: %s", z.at(o.Origin)))
 		}
-		return o, cli.Fail(fmt.Errorf("%s %q is declared for the %s, but it is not there", o.Kind.Word(), o.Key, z.zone.Scope.Level),
+		return o, cli.Fail(absentError{fmt.Errorf("%s %q is declared for the %s, but it is not there", o.Kind.Word(), o.Key, z.zone.Scope.Level)},
 			fmt.Sprintf("remove %s of the %s: %s, or have Seawall write it", strings.Join(o.Path(), ": "), z.zone.Scope.Level, z.at(o.Origin)))
 	}
 	return o, fmt.Errorf("%s %q cannot be declared from what is live", o.Kind.Word(), o.Key)
@@ -163,7 +176,7 @@ func (z *liveZone) liveOf(ctx context.Context, d desired.Deployment) (one liveDe
 		if d.Deploy && !z.platform.Documented {
 			again = "seawall apply deploys it again, because of deploy: true"
 		}
-		return one, cli.Fail(fmt.Errorf("%q is declared for the %s, but not deployed in it", d.Name(), owner),
+		return one, cli.Fail(absentError{fmt.Errorf("%q is declared for the %s, but not deployed in it", d.Name(), owner)},
 			fmt.Sprintf("%s; or remove waf: %s of the %s: %s", again, d.Name(), owner, z.at(d.Origin)))
 	case 1:
 	default:

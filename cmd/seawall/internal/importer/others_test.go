@@ -286,6 +286,10 @@ func TestShowOfAnotherKind(t *testing.T) {
 	if err != nil || len(read.Parts) != 1 || read.Parts[0].Err != nil {
 		t.Fatalf("%v, %+v", err, read)
 	}
+	gone, err := ReadLive(t.Context(), withCustom(t), account, account.Zones[0])
+	if err != nil || gone.Parts[0].Absent == nil || gone.Parts[0].Err != nil {
+		t.Errorf("of what is not there: %v, %+v", err, gone)
+	}
 	s := show.Zone(account, account.Zones[0], "", []show.Live{{As: read.Parts[0].As}}, "")
 	var text, cue bytes.Buffer
 	if s.Text(&text) != nil || s.CUE(&cue) != nil {

@@ -81,6 +81,9 @@ func (s Shown) part(b *strings.Builder, part Part) {
 	if part.LiveUnknown != "" {
 		fmt.Fprintf(b, "// What is live is not known: %s\n", visible.Text(part.LiveUnknown))
 	}
+	if part.Absent != "" {
+		fmt.Fprintf(b, "// Absent: %s\n", visible.Text(part.Absent))
+	}
 	for _, skip := range part.Bypasses {
 		fmt.Fprintf(b, "// %s\n", visible.Text(skip.String()))
 	}

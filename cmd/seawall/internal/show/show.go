@@ -57,6 +57,7 @@ type Part struct {
 	Origin      desired.Origin   `json:"origin"`
 	Members     []Member         `json:"members"`
 	LiveUnknown string           `json:"live_unknown,omitempty"`
+	Absent      string           `json:"absent,omitempty"` // that it is not on the platform, with what to do
 	// Bypasses are the skip rules that keep requests from a deployment, as they are live.
 	Bypasses []diff.Bypass `json:"bypasses,omitempty"`
 
@@ -96,6 +97,7 @@ type Live struct {
 	As       desired.Declaring // in the words of the declaration
 	Describe func(desired.RuleRef) string
 	Bypasses []diff.Bypass
+	Absent   error // that it is not on the platform; nil where it is
 	Err      error // why it is not known; nil where it is
 }
 
@@ -124,8 +126,12 @@ func Zone(account desired.Account, z desired.Zone, commit string, live []Live, u
 		s.Parts = append(s.Parts, Part{Kind: o.Kind, Deployment: o.Key, Origin: bare(o.Origin), Members: members(o, beside()), path: o.Path()})
 	}
 	for i := range s.Parts {
-		if live != nil && live[i].Err != nil {
+		switch {
+		case live == nil:
+		case live[i].Err != nil:
 			s.Parts[i].LiveUnknown, s.Partial = cli.Reason(live[i].Err), true
+		case live[i].Absent != nil:
+			s.Parts[i].Absent = cli.Reason(live[i].Absent)
 		}
 		if live != nil {
 			s.Parts[i].Bypasses = bypasses(live[i].Bypasses)
@@ -169,7 +175,7 @@ func members(declared desired.Declaring, live Live) (members []Member) {
 		if decides := p.Declared != nil && p.Declared.Decides; live.As != nil && (decides || p.Live != nil) {
 			m.Note = note(p.Member(), live.Describe)
 		}
-		m.State = stateOf(p, live.As != nil)
+		m.State = stateOf(p, live.As != nil || live.Absent != nil)
 		members = append(members, m)
 	}
 	return members

@@ -56,6 +56,9 @@ func (s Shown) Text(w io.Writer) error {
 		if part.LiveUnknown != "" {
 			fmt.Fprintf(&b, "  live is not known: %s\n", visible.Text(part.LiveUnknown))
 		}
+		if part.Absent != "" {
+			fmt.Fprintf(&b, "  absent: %s\n", visible.Text(part.Absent))
+		}
 		s.table(&b, part)
 		for _, skip := range part.Bypasses {
 			fmt.Fprintf(&b, "  %s\n", skip)
@@ -93,7 +96,7 @@ func (s Shown) inCommit() string {
 // table writes members, without columns of which nothing is known.
 func (s Shown) table(w io.Writer, part Part) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	live := s.Token == "" && s.LiveUnknown == "" && part.LiveUnknown == ""
+	live := s.Token == "" && s.LiveUnknown == "" && part.LiveUnknown == "" && part.Absent == ""
 	history := s.HistoryUnknown == ""
 	row := func(path, declared, isLive, at, tier, changed string) {
 		cells := []string{"  " + path, declared}
