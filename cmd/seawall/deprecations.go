@@ -117,7 +117,7 @@ func newDeprecationsCheck(t *cli.Terminal) *cobra.Command {
               pipeline, a notebook, Markdown, source code, or lines
               METHOD PATH-or-URL [JSON body]. The format is recognised; gzip and bzip2
               are unpacked; logs are read in constant memory.
-  -           the same, from standard input
+  -           the same, from standard input, which must not be empty
   DIR         a folder: each file as above, and other texts for string literals that
               are such paths
   --dir DIR   a repository of desired state: what it declares under integration:,

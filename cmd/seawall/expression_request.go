@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -81,6 +83,12 @@ func readForms(t *cli.Terminal, name string) ([]eval.Form, error) {
 	}
 	if len(data) > mostRequest {
 		return nil, errors.New("the request has more than 64 MiB")
+	}
+	switch empty := len(bytes.TrimSpace(data)) == 0; {
+	case empty && name == "-":
+		return nil, cli.Fail(errors.New("standard input is empty"), cli.PipeHint)
+	case empty:
+		return nil, cli.Fail(fmt.Errorf("%s is empty", name), `write a request into it, such as {url: "https://shop.example/login"}`)
 	}
 	if forms, is, err := eval.HAR(data); is {
 		return forms, err
@@ -261,7 +269,7 @@ func (j testJSON) text(t *cli.Terminal) error {
 	if j.By != "" {
 		result += ", by " + j.outcome.By.Kind.Word() + " " + j.By
 	}
-	fmt.Fprintf(t.Out, "%s in %s: %s\n", cli.OneLine(strings.TrimSpace(j.Method+" "+j.URL)), cli.OneLine(j.Zone), cli.OneLine(result))
+	fmt.Fprintf(t.Out, "%s in %s: %s\n", cli.OneLine(cmp.Or(strings.TrimSpace(j.Method+" "+j.URL), "a request without a URL")), cli.OneLine(j.Zone), cli.OneLine(result))
 	if j.Hint != "" {
 		fmt.Fprintf(t.Out, "  hint: %s\n", cli.OneLine(j.Hint))
 	}

@@ -62,6 +62,9 @@ type FileError struct {
 
 func (m *FileError) Error() string { return m.Summary }
 
+// PipeHint is what to try where a program before a pipe has written nothing.
+const PipeHint = "check that the command before the pipe writes to its standard output; with set -o pipefail the shell says where it failed"
+
 // Usage is a failure of the command line itself.
 func Usage(format string, args ...any) error {
 	return Fail(fmt.Errorf(format, args...), "seawall --help lists the commands, and --help after a command its flags")

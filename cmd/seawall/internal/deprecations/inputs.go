@@ -48,7 +48,11 @@ func (c *Check) input(ctx context.Context, name string) error {
 
 func (c *Check) read(name string) (report.Input, error) {
 	if name == "-" {
-		return c.calls(c.In, name, 0)
+		in, err := c.calls(c.In, name, 0)
+		if err == nil && in.Format == string(scan.Empty) { // a program that failed before the pipe looks like this
+			err = cli.Fail(errors.New("standard input is empty"), cli.PipeHint)
+		}
+		return in, err
 	}
 	in := report.Input{Name: filepath.ToSlash(name)}
 	info, err := os.Stat(name)
