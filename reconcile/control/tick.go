@@ -178,6 +178,9 @@ func (r *reads) news(read int) bool {
 	return true
 }
 
+// Hear takes in what people have put on record, and not only with the next tick.
+func (c *Control) Hear(ctx context.Context) error { return c.hear(ctx) }
+
 // hear takes in what people and other processes have put on record where that is not known yet: as
 // readStanding does, but it walks over what there may be one of for each zone only where something
 // else was said, or where an approval has expired.

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"time"
@@ -95,6 +96,9 @@ func (c *Controller) Heed() {
 	c.control.Heed()
 	c.ticks.poked.Poke()
 }
+
+// Hear takes in what people have put on record, for an answer that is given now.
+func (c *Controller) Hear(ctx context.Context) error { return c.control.Hear(ctx) }
 
 // Hint has what other processes have put on record looked for at once, and not with the next tick.
 func (c *Controller) Hint() { c.ticks.poked.Poke() }

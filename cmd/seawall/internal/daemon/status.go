@@ -90,6 +90,7 @@ func (d *Daemon) mode() inspect.Mode {
 
 // Status implements [inspect.Daemon].
 func (d *Daemon) Status() inspect.Status {
+	d.hear()
 	s := d.lookInside()
 	if s.At.IsZero() {
 		return d.waiting()
@@ -97,6 +98,22 @@ func (d *Daemon) Status() inspect.Status {
 	d.proved(&s)
 	s.NotReady = d.health.NotReady(s)
 	return s.Judged()
+}
+
+// hearWithin bounds how long an answer waits for what people have put on record.
+const hearWithin = time.Second
+
+// hear takes in the holds that commands have just put on record, or ended.
+func (d *Daemon) hear() {
+	heart := d.heart.Load()
+	if heart == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), hearWithin)
+	defer cancel()
+	if err := heart.Hear(ctx); err != nil { // the next tick tells of it
+		d.log.Debug("holds and approvals could not be read for an answer", "error", err.Error())
+	}
 }
 
 // waiting says how the daemon is before its controller runs.
@@ -153,6 +170,7 @@ func (d *Daemon) Zones(word string) (inspect.ZoneList, string) {
 	if heart == nil {
 		return d.waits.Zones(word)
 	}
+	d.hear()
 	list, near := heart.Zones(word)
 	for i := range list.Zones {
 		d.recall(context.Background(), &list.Zones[i], list.At)
