@@ -144,7 +144,11 @@ func readSeed(path, profile string) (mem.Seed, error) {
 	}
 	seed, err := mem.ReadSeed(bytes.NewReader(data))
 	if err != nil {
-		return mem.Seed{}, cli.Fail(fmt.Errorf("%s: %w", path, err), "seawall sim --print-seed prints an example")
+		const hint = "seawall sim --print-seed prints an example"
+		if mistakes := strings.Split(err.Error(), "\n"); len(mistakes) > 1 {
+			return mem.Seed{}, cli.FailLines(fmt.Errorf("%s has %d mistakes", path, len(mistakes)), mistakes, hint)
+		}
+		return mem.Seed{}, cli.Fail(fmt.Errorf("%s: %w", path, err), hint)
 	}
 	return seed, nil
 }

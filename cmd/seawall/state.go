@@ -75,6 +75,7 @@ docs/several-machines.md).`,
 const (
 	toPostgres = "postgres"
 	toFile     = "file"
+	toHint     = "--to postgres moves the ledger to state.postgres of the configuration, --to file moves it back"
 )
 
 func (m *migration) run(ctx context.Context, t *cli.Terminal) error {
@@ -124,7 +125,7 @@ func (m *migration) database(s setup.Settings) (schema.Postgres, error) {
 	address := m.to
 	switch {
 	case m.to == "":
-		return schema.Postgres{}, cli.Fail(errors.New("--to is missing"), "--to postgres moves the ledger to state.postgres of the configuration, --to file moves it back")
+		return schema.Postgres{}, cli.Fail(errors.New("--to is missing"), toHint)
 	case m.to != toFile && m.from != "":
 		return schema.Postgres{}, cli.Fail(errors.New("--from is only for --to file"), "the file is that of state.dir")
 	case m.to == toFile:
@@ -144,6 +145,9 @@ func (m *migration) database(s setup.Settings) (schema.Postgres, error) {
 		flag := "--to"
 		if m.to == toFile {
 			flag = "--from"
+		}
+		if m.to != toFile && !strings.Contains(address, "://") {
+			return given, cli.Fail(fmt.Errorf("--to %q is not postgres, file or an address", address), toHint+"; an address is postgres://USER@HOST/DATABASE")
 		}
 		return given, cli.Fail(fmt.Errorf("%s: %s", flag, strings.Replace("the address "+problem.Message, "the address the configuration", "the address", 1)), addressHint(problem.Hint))
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"strings"
 	"syscall"
 
@@ -214,6 +215,8 @@ func unanswered(err error, where string) error {
 		return cli.Fail(fmt.Errorf("%w: %s: %w", inspect.ErrNoAnswer, where, cli.NetworkCause(err)), "only the daemon's own user and root may use the socket: use sudo, or --address")
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
 		return cli.Fail(fmt.Errorf("%w: %s: %w", inspect.ErrNoAnswer, where, cli.NetworkCause(err)), "check that seawall run is running with this configuration")
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return cli.Fail(fmt.Errorf("%s: %w", where, err), "the daemon serves http there, without TLS: write http:// in --address, or set web.tls in the configuration of the daemon")
 	}
 	return cli.Fail(fmt.Errorf("%s: %w", where, err), "listen serves /status if it is a loopback address without web.login, or health.status is true")
 }

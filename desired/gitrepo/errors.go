@@ -22,6 +22,7 @@ const (
 	ErrUnreachable  Kind = "the git server cannot be reached"
 	ErrNotFound     Kind = "there is no such repository"
 	ErrAuth         Kind = "the git server does not accept the credential"
+	ErrOwner        Kind = "the folder of the repository belongs to another user"
 	ErrHostKey      Kind = "the server's host key is not accepted"
 	ErrRefNotFound  Kind = "there is no such ref"
 	ErrPathNotFound Kind = "there is no such folder in the commit"

@@ -137,7 +137,7 @@ func classifyRefusal(err error) *Error {
 	case errors.Is(err, transport.ErrRepositoryNotFound):
 		return &Error{Kind: ErrNotFound, Hint: "check the path, and that the credential may read the repository if it is private"}
 	case strings.Contains(err.Error(), "dubious ownership"):
-		return &Error{Kind: ErrAuth, Hint: "the folder belongs to another user: run as its owner, or list it under safe.directory in /etc/gitconfig"}
+		return &Error{Kind: ErrOwner, Hint: "run as its owner, or list it under safe.directory in /etc/gitconfig"}
 	}
 	return nil
 }

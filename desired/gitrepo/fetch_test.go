@@ -156,6 +156,15 @@ func TestFetchErrors(t *testing.T) {
 	}
 }
 
+// Git does not serve a folder that belongs to another user; no credential would help.
+func TestFetchOfAnotherUsersFolder(t *testing.T) {
+	u := gittest.New(t)
+	u.Commit("a.cue", "a: 1\n")
+	t.Setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+	_, err := open(t).Fetch(t.Context(), gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"})
+	wantError(t, err, gitrepo.ErrOwner, "dubious ownership")
+}
+
 func TestFetchRefusesSources(t *testing.T) {
 	key := &gitrepo.SSH{Key: edge.NewSecret("s3cret-key"), KnownHostsFile: "/etc/hosts"}
 	for _, test := range []struct {

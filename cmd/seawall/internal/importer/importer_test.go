@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -327,5 +328,21 @@ func TestAbsorbFollowsWhatWasDoneByHand(t *testing.T) {
 	}
 	if absorbed < 2 {
 		t.Errorf("only %d zones were absorbed", absorbed)
+	}
+}
+
+// A resource with the segment of a vendor tells which one, and how to say so.
+func TestATokenOfAnotherVendorNamesTheFlag(t *testing.T) {
+	of := func(resource string) error {
+		_, err := declareToken(edge.Token{TokenSpec: edge.TokenSpec{Name: "ci", Policies: []edge.Policy{{
+			Effect: edge.Allow, Resources: map[string]edge.Breadth{resource: {}}, PermissionGroups: []edge.PermissionGroup{{ID: "4755a26eedb94da69e1066d98aa820be"}},
+		}}}})
+		return err
+	}
+	if err := of("com.cloudflare.api.account.zone.*"); err == nil || !strings.HasSuffix(err.Error(), "is of the vendor cloudflare: import with --vendor cloudflare") {
+		t.Errorf("%v", err)
+	}
+	if err := of("com.vendor.api.account.zone.*"); err != nil {
+		t.Error(err)
 	}
 }

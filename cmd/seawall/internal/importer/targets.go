@@ -349,7 +349,14 @@ func (f *targets) accountIDs(ctx context.Context, d edge.Directory, wanted accou
 			}
 		}
 		found := slices.DeleteFunc(slices.Clone(accounts), func(a edge.Account) bool { return a.Name != word })
-		if len(found) != 1 {
+		if key, id, both := cutLast(word, "="); len(found) == 0 && both {
+			return nil, cli.Fail(fmt.Errorf("--account %q: %q is not an id, and no account has the name %q", word, id, word),
+				fmt.Sprintf("write --account %s=ID, where an id has 32 lower-case hexadecimal digits", key))
+		}
+		if len(found) == 0 {
+			return nil, cli.Fail(fmt.Errorf("the platform lists no account named %q", word), "name the account by its id")
+		}
+		if len(found) > 1 {
 			return nil, cli.Fail(fmt.Errorf("the platform lists %d accounts named %q", len(found), word), "name the account by its id")
 		}
 		ids, f.accounts = append(ids, found[0].ID), append(f.accounts, found[0])

@@ -181,6 +181,9 @@ func declareCondition(ip edge.AddressFilter) (*desired.Condition, error) {
 
 var resourceForms = lazyregexp.New(`^com\.vendor\.api\.(account\.(\*|[0-9a-f]{32})|account\.zone\.(\*|[0-9a-f]{32})|user\.[0-9A-Za-z_-]{1,64})$`)
 
+// otherVendor is a resource key of a vendor by its own segment, which the configuration does not name.
+var otherVendor = lazyregexp.New(`^com\.([a-z0-9-]{1,64})\.api\.`)
+
 func declarePolicy(p edge.Policy) (desired.Policy, error) {
 	d := desired.Policy{Effect: string(p.Effect)}
 	if p.Effect != edge.Allow && p.Effect != edge.Deny {
@@ -190,6 +193,9 @@ func declarePolicy(p edge.Policy) (desired.Policy, error) {
 		breadth := p.Resources[name]
 		account := strings.HasPrefix(name, edge.ResourceAccount) && !strings.HasPrefix(name, edge.ResourceZone) && name != edge.ResourceAllAccounts
 		if !resourceForms().MatchString(name) || breadth.Other != nil || breadth.AllZones && !account {
+			if vendor := otherVendor().FindStringSubmatch(name); vendor != nil && vendor[1] != "vendor" {
+				return d, fmt.Errorf("its resource %q is of the vendor %s: import with --vendor %[2]s", name, vendor[1])
+			}
 			return d, fmt.Errorf("its resource %q is in none of the documented forms", name)
 		}
 		d.Resources = append(d.Resources, desired.Resource{Key: name, AllZones: breadth.AllZones})

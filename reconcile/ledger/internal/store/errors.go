@@ -141,7 +141,9 @@ func Explain(doing, path string, err error) error {
 	var known *Error
 	if errors.As(err, &known) {
 		told := *known
-		told.Doing = doing + " " + path
+		if told.Doing = doing + " " + path; told.Kind == ErrState { // not the file is wrong
+			told.Doing = doing + " the record of a token"
+		}
 		if told.Hint == hints[told.Kind] {
 			told.Hint = hintOver(path, told.Kind)
 		}
