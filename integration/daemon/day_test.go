@@ -322,7 +322,7 @@ func (w *dayWorld) vandalise(i int) edge.Ruleset {
 
 // TestDayOfALargeFleet, unless it soaks a third of one: never over the budget; no zone unseen for longer than the
 // interval, over a restart too; every push live within a second, however the
-// sweep stands; every drift healed.
+// sweep stands; every drift is corrected.
 func TestDayOfALargeFleet(t *testing.T) {
 	t.Parallel()
 	zones, requests, hours := 1000, 120, 8 // the same fleet and budget, a tenth as large

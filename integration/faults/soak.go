@@ -251,7 +251,7 @@ func (s *soak) missed() []string {
 // report renders what was seen, in Markdown.
 func (s *soak) report() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "A soak of %s over %d zones:\n\n| while | drift healed | p90, beside all well | pushes live |\n| --- | --- | --- | --- |\n", s.length, s.zones)
+	fmt.Fprintf(&text, "A soak of %s over %d zones:\n\n| while | drift corrected | p90, beside all well | pushes live |\n| --- | --- | --- | --- |\n", s.length, s.zones)
 	for p := range phaseCount {
 		drift, pushes := s.healed[p], s.live[p]
 		if s.faults || p == calm {
