@@ -23,7 +23,7 @@ See it work, without any setup:        seawall demo
 Create your own repository:            seawall init my-edge
 Check one, without any network:        seawall validate my-edge
 
-Exit codes: 0 success, 1 any failure; plan, apply and status have more, see their help.`,
+Exit codes: 0 success, 1 any failure; commands that have more list them in their help.`,
 		Version:       cli.ThisVersion().Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
