@@ -3,12 +3,15 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+	"sync"
+	"syscall"
 	"text/tabwriter"
 
 	"golang.org/x/term"
@@ -38,6 +41,7 @@ type Terminal struct {
 	In             io.Reader
 	Out, Err       io.Writer
 	screen         *screen // what err writes to where that is a terminal; else nil
+	lost           *noting // what out writes to; nil in tests that have no process
 	inTTY          bool
 	outTTY, errTTY bool
 	ColourOut      bool
@@ -47,11 +51,12 @@ type Terminal struct {
 // NewTerminal returns the terminal of a process, with what each stream is and may show.
 func NewTerminal(in, out, err *os.File) *Terminal {
 	t := &Terminal{
-		In: in, Out: edge.RedactWriter(out), Err: edge.RedactWriter(err),
+		In: in, Err: edge.RedactWriter(err), lost: &noting{to: out},
 		inTTY:  term.IsTerminal(int(in.Fd())),
 		outTTY: term.IsTerminal(int(out.Fd())),
 		errTTY: term.IsTerminal(int(err.Fd())),
 	}
+	t.Out = edge.RedactWriter(t.lost)
 	if t.errTTY {
 		t.screen = &screen{out: t.Err, width: func() int { width, _, _ := term.GetSize(int(err.Fd())); return width }}
 		t.Err = t.screen
@@ -64,12 +69,43 @@ func NewTerminal(in, out, err *os.File) *Terminal {
 	return t
 }
 
+// noting notes the first failure of a stream: most of what writes a result does not look.
+type noting struct {
+	to    io.Writer
+	mu    sync.Mutex
+	first error
+}
+
+func (n *noting) Write(p []byte) (int, error) {
+	done, err := n.to.Write(p)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.first = cmp.Or(n.first, err)
+	return done, err
+}
+
+// failed is the first failure; nil where a reader has closed its pipe, who wants no more.
+func (n *noting) failed() error {
+	if n == nil {
+		return nil
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if errors.Is(n.first, syscall.EPIPE) {
+		return nil
+	}
+	return n.first
+}
+
 // OutIsTerminal reports whether results go to a person's terminal, and not to a file or a pipe.
 func (t *Terminal) OutIsTerminal() bool { return t.outTTY }
 
 // exitCode maps an error to an exit code, and tells it if no one has.
 func (t *Terminal) exitCode(err error) int {
 	var status ExitError
+	if lost := t.lost.failed(); lost != nil && (err == nil || errors.As(err, &status)) {
+		err = Fail(fmt.Errorf("the output is incomplete: %w", lost))
+	}
 	switch {
 	case err == nil:
 		return 0
