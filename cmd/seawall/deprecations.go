@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +13,7 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge/deprecation/report"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
 
 func newDeprecations(t *cli.Terminal) *cobra.Command {
@@ -89,11 +87,9 @@ func parseDays(text string) (int, error) {
 	if text == "" {
 		return -1, nil
 	}
-	for unit, days := range map[string]int{"d": 1, "w": 7} {
-		number, ok := strings.CutSuffix(text, unit)
-		if n, err := strconv.Atoi(number); ok && err == nil && n >= 0 && n <= math.MaxInt32/7 {
-			return n * days, nil
-		}
+	const day = 24 * time.Hour
+	if length, err := inspect.Length(text); err == nil && length >= 0 && length%day == 0 {
+		return int(length / day), nil
 	}
 	return 0, cli.Fail(fmt.Errorf("--within %q is no number of days or weeks", text), "write it as 90d or 12w")
 }

@@ -5,7 +5,7 @@ import (
 )
 
 func TestParseDays(t *testing.T) {
-	for text, want := range map[string]int{"": -1, "0d": 0, "90d": 90, "12w": 84} {
+	for text, want := range map[string]int{"": -1, "0d": 0, "90d": 90, "12w": 84, "48h": 2} {
 		if got, err := parseDays(text); got != want || err != nil {
 			t.Errorf("%q: %d, %v", text, got, err)
 		}

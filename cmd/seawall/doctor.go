@@ -41,6 +41,6 @@ Exit codes: 0 no check failed, warnings do not count; 1 a check failed.`,
 	}
 	o.AddSource(cmd)
 	cli.AddOutput(cmd, &o.Output, "text", "json")
-	cmd.Flags().DurationVar(&timeout, "timeout", 30*time.Second, "how long each check may take")
+	cli.AddLength(cmd, &timeout, "timeout", 30*time.Second, "how long each check may take")
 	return cmd
 }

@@ -67,7 +67,7 @@ reason, hold it again.`,
 		},
 	}
 	setup.AddConfig(cmd, &o)
-	cmd.Flags().DurationVar(&length, "for", 0, "how long, such as 2h or 45m")
+	cli.AddLength(cmd, &length, "for", 0, "how long, such as 45m, 2h or 2d")
 	cmd.Flags().StringVar(&reason, "reason", "", "the reason, which plans and status show")
 	return cmd
 }

@@ -77,7 +77,7 @@ a freeze, the end of a hold) counts as a change.`,
 	cli.AddOutput(cmd, &o.Output, "text", "json", "markdown")
 	o.AddOnly(cmd)
 	cmd.Flags().StringVar(&out, "out", "", "save the plan to `FILE`, for seawall apply FILE")
-	cmd.Flags().DurationVar(&valid, "valid", savedFor, "how long the saved plan may be applied")
+	cli.AddLength(cmd, &valid, "valid", savedFor, "how long the saved plan may be applied, such as 8h or 2d")
 	_ = cmd.MarkFlagFilename("out", "plan")
 	cmd.Flags().BoolVar(&detailed, "detailed-exitcode", false, "exit with 2 for changes and 3 for weakening changes")
 	return cmd

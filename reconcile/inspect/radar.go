@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/diff/radar"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // RadarQuery selects new versions of managed rulesets, and a page of them. The zero value
@@ -91,13 +92,8 @@ func (t *textWriter) weakened(s Status) {
 
 // Since reads a time, a day or a length of time before now, which may be in days.
 func Since(text string, now time.Time) (time.Time, error) {
-	if d, err := time.ParseDuration(text); err == nil && d > 0 {
+	if d, err := Length(text); err == nil && d > 0 {
 		return now.Add(-d), nil
-	}
-	if days, isDays := strings.CutSuffix(text, "d"); isDays {
-		if n, err := strconv.Atoi(days); err == nil && n > 0 {
-			return now.AddDate(0, 0, -n), nil
-		}
 	}
 	for _, layout := range []string{time.RFC3339, time.DateOnly} {
 		if at, err := time.Parse(layout, text); err == nil {
@@ -105,6 +101,27 @@ func Since(text string, now time.Time) (time.Time, error) {
 		}
 	}
 	return time.Time{}, fmt.Errorf("%q is not a time", text)
+}
+
+var lengthForm = lazyregexp.New(`^([0-9]{1,5})([dw])(.*)$`)
+
+// Length reads a length of time as Go writes it, to which days or weeks may come first: 45m, 7d, 1d12h, 2w.
+func Length(text string) (time.Duration, error) {
+	days := time.Duration(0)
+	if found := lengthForm().FindStringSubmatch(text); found != nil {
+		n, _ := strconv.Atoi(found[1]) // of five digits
+		if days = time.Duration(n) * 24 * time.Hour; found[2] == "w" {
+			days *= 7
+		}
+		if text = found[3]; text == "" {
+			return days, nil
+		}
+	}
+	rest, err := time.ParseDuration(text)
+	if err != nil || days > 0 && (rest < 0 || days+rest < days) {
+		return 0, fmt.Errorf("%q is not a length of time", text)
+	}
+	return days + rest, nil
 }
 
 // SinceHint says what [Since] reads.

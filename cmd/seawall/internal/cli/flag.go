@@ -2,13 +2,16 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/seawall-dev/seawall/edge/nearest"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
 
 // AddOutput adds --output, which takes one of some words; the first is the default.
@@ -37,6 +40,34 @@ func (v outputValue) Type() string   { return "string" }
 func (v outputValue) Set(word string) error {
 	*v.word = word
 	return OneOf("--output", word, v.words...)
+}
+
+// AddLength adds a flag that takes a length of time, also in days and weeks; see [inspect.Length].
+func AddLength(cmd *cobra.Command, value *time.Duration, name string, usual time.Duration, usage string) {
+	*value = usual
+	cmd.Flags().Var(lengthValue{value, name}, name, usage)
+}
+
+// lengthValue is the value of such a flag. It implements [pflag.Value].
+type lengthValue struct {
+	length *time.Duration
+	flag   string
+}
+
+func (v lengthValue) Type() string { return "duration" }
+func (v lengthValue) String() string {
+	if v.length == nil || *v.length == 0 {
+		return ""
+	}
+	return v.length.String()
+}
+
+// Set refuses other text with a [HintError].
+func (v lengthValue) Set(text string) (err error) {
+	if *v.length, err = inspect.Length(text); err != nil {
+		return Fail(fmt.Errorf("--%s %q is not a length of time", v.flag, text), "write it as 45m, 2h, 1d12h or 2w")
+	}
+	return nil
 }
 
 // usualFlags are what flags are called in other programs, in small letters with hyphens.
