@@ -184,6 +184,14 @@ var resourceForms = lazyregexp.New(`^com\.vendor\.api\.(account\.(\*|[0-9a-f]{32
 // otherVendor is a resource key of a vendor by its own segment, which the configuration does not name.
 var otherVendor = lazyregexp.New(`^com\.([a-z0-9-]{1,64})\.api\.`)
 
+// strange is what is wrong with a resource key in none of the documented forms.
+func strange(resource string) error {
+	if vendor := otherVendor().FindStringSubmatch(resource); vendor != nil && vendor[1] != "vendor" {
+		return fmt.Errorf("its resource %q is of the vendor %s: import with --vendor %[2]s", resource, vendor[1])
+	}
+	return fmt.Errorf("its resource %q is in none of the documented forms", resource)
+}
+
 func declarePolicy(p edge.Policy) (desired.Policy, error) {
 	d := desired.Policy{Effect: string(p.Effect)}
 	if p.Effect != edge.Allow && p.Effect != edge.Deny {
@@ -193,10 +201,7 @@ func declarePolicy(p edge.Policy) (desired.Policy, error) {
 		breadth := p.Resources[name]
 		account := strings.HasPrefix(name, edge.ResourceAccount) && !strings.HasPrefix(name, edge.ResourceZone) && name != edge.ResourceAllAccounts
 		if !resourceForms().MatchString(name) || breadth.Other != nil || breadth.AllZones && !account {
-			if vendor := otherVendor().FindStringSubmatch(name); vendor != nil && vendor[1] != "vendor" {
-				return d, fmt.Errorf("its resource %q is of the vendor %s: import with --vendor %[2]s", name, vendor[1])
-			}
-			return d, fmt.Errorf("its resource %q is in none of the documented forms", name)
+			return d, strange(name)
 		}
 		d.Resources = append(d.Resources, desired.Resource{Key: name, AllZones: breadth.AllZones})
 	}
