@@ -35,6 +35,7 @@ func TestAWaitForOthersIsToldWithItsLength(t *testing.T) {
 			var sent sync.WaitGroup
 			sent.Go(func() { must.Do(t, get(c)) })
 			time.Sleep(10 * time.Second)
+			synctest.Wait()
 			if got := log.String(); !strings.Contains(got, "waiting for it\" for=4m") || !strings.Contains(got, "--only zone=NAME") {
 				t.Errorf("quota %d: told %s", quota, got)
 			}
