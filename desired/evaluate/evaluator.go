@@ -233,7 +233,7 @@ func hintFor(b *worker.BoundError) string {
 		return "look at what was changed last in this folder; a crash is a fault of Seawall, or of CUE: please report it with what the process has printed"
 	}
 	const again = "a daemon evaluates it again, first after a minute; if that does not help, "
-	if b.Bound == worker.BoundKilled {
+	if b.Bound == worker.BoundKilled || b.Bound == worker.BoundSilence {
 		return again + "look for what takes the memory of the machine"
 	}
 	return again + "look for a comprehension, a reference or nested text that multiplies; if the folder is only large, split it"
@@ -243,6 +243,9 @@ func hintFor(b *worker.BoundError) string {
 func trippedOver(b *worker.BoundError) string {
 	if b.Bound == worker.BoundKilled {
 		return "was ended by the kernel: " + b.Limit
+	}
+	if b.Bound == worker.BoundSilence {
+		return "was ended: its worker showed no sign of life for " + b.Limit
 	}
 	if b.Bound == worker.BoundCrash {
 		return "crashed the evaluator: " + b.Limit

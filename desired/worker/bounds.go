@@ -12,6 +12,9 @@ import (
 type Limits struct {
 	PerStep time.Duration // from one Begin to the next, start-up included; 20 s
 	Total   time.Duration // of one call of Run or RunSteps; 10 min
+	// Silence is for how long the child may show no sign of life: it is stopped, or swapped out. A job
+	// that works, however long, shows them. 30 s
+	Silence time.Duration
 	// Memory is what the garbage collector aims at (GOMEMLIMIT), in bytes; 1 GiB.
 	// It works ever harder near it, which the time bound then ends.
 	Memory int64
@@ -27,6 +30,7 @@ func (l Limits) withDefaults() Limits {
 	return Limits{
 		PerStep:      cmp.Or(l.PerStep, 20*time.Second),
 		Total:        cmp.Or(l.Total, 10*time.Minute),
+		Silence:      cmp.Or(l.Silence, 30*time.Second),
 		Memory:       cmp.Or(l.Memory, 1<<30),
 		AddressSpace: cmp.Or(l.AddressSpace, 3<<30),
 		Stack:        cmp.Or(l.Stack, 256<<20),
@@ -44,6 +48,9 @@ const (
 	BoundMemory Bound = "memory"
 	BoundStack  Bound = "stack"
 	BoundOutput Bound = "output"
+	// BoundSilence is for a child that does not run: something has stopped it, or the machine is
+	// too short of memory or time.
+	BoundSilence Bound = "silence"
 	// BoundKilled is the kernel's end of a child because the machine, or the container, has
 	// no memory left. It says little of the job.
 	BoundKilled Bound = "memory of the machine"
@@ -90,7 +97,18 @@ func (e *BoundError) Error() string {
 	if e.Bound == BoundKilled {
 		return prefix + "the kernel killed the worker: " + e.Limit
 	}
+	if e.Bound == BoundSilence {
+		return prefix + "the worker showed no sign of life for " + e.Limit
+	}
 	return fmt.Sprintf("%sexceeded the %s bound of %s", prefix, e.Bound, e.Limit)
+}
+
+// Advice is what a person can do about it, where it is not about the job.
+func (e *BoundError) Advice() string {
+	if e.Bound != BoundSilence {
+		return ""
+	}
+	return "Seawall tries again by itself; if it lasts, look for what stops its processes, or takes the memory or the processors of the machine"
 }
 
 // JobError is the error that a job returned.

@@ -10,7 +10,7 @@ import (
 
 // A frame is a kind (1 byte), the payload's length (4 bytes, big endian) and
 // the payload. The parent sends one order and then keeps the pipe
-// open; the child sends begin and result frames and ends with done or error.
+// open; the child sends begin and result frames, alive frames between them, and ends with done or error.
 type frameKind byte
 
 const (
@@ -19,6 +19,7 @@ const (
 	frameResult frameKind = 'r' // JSON
 	frameDone   frameKind = 'd' // empty
 	frameError  frameKind = 'e' // text
+	frameAlive  frameKind = 'a' // empty: the child runs, whatever its job does
 )
 
 // maxFrame bounds one frame either way. Results are bounded by
@@ -47,7 +48,7 @@ func readFrame(r io.Reader, limit int64) (frameKind, []byte, error) {
 	}
 	kind, n := frameKind(head[0]), int64(binary.BigEndian.Uint32(head[1:]))
 	switch kind {
-	case frameOrder, frameBegin, frameResult, frameDone, frameError:
+	case frameOrder, frameBegin, frameResult, frameDone, frameError, frameAlive:
 	default:
 		return 0, nil, fmt.Errorf("frame of unknown kind %#x", byte(kind))
 	}

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -120,6 +121,7 @@ var evil = map[string]func(*worker.Output){
 	"exit":     func(*worker.Output) { os.Exit(7) },
 	"exit0":    func(*worker.Output) { os.Exit(0) },
 	"loop":     loop,
+	"freeze":   func(*worker.Output) { _ = syscall.Kill(os.Getpid(), syscall.SIGSTOP); loop(nil) },
 	"hang":     func(*worker.Output) { time.Sleep(time.Hour) }, // takes no processor
 	"overflow": func(*worker.Output) { busy = overflow(1) },
 	"hog": func(*worker.Output) {

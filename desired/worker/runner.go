@@ -100,7 +100,7 @@ func (r Runner) run(ctx context.Context, limits Limits, deadline time.Time, job 
 	if here := jobsOf(ctx)[job]; here != nil {
 		return runHere(ctx, limits, here, in, onStep)
 	}
-	order, err := r.order(job, in)
+	order, err := r.order(limits, job, in)
 	if err != nil {
 		return nil, err
 	}
@@ -111,6 +111,7 @@ func (r Runner) run(ctx context.Context, limits Limits, deadline time.Time, job 
 	s.child = r.Spare.take(kindOf(r.Executable, limits))
 	r.Spare.Prepare()
 	if s.child != nil {
+		s.awake = min(awake, limits.Silence)
 		if err := s.run(ctx, order); !s.stillborn(err) {
 			return s.begun, err
 		}
@@ -138,12 +139,12 @@ func (r Runner) redact(text string) string {
 	return edge.Redact(text)
 }
 
-func (r Runner) order(job string, in any) ([]byte, error) {
+func (r Runner) order(limits Limits, job string, in any) ([]byte, error) {
 	input, err := json.Marshal(in)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the job's input: %w", err)
 	}
-	o := order{Job: job, Env: map[string]string{}, Sandbox: r.Sandbox, In: input}
+	o := order{Job: job, Env: map[string]string{}, Beat: limits.Silence / beats, Sandbox: r.Sandbox, In: input}
 	for _, name := range r.Env {
 		if value, ok := os.LookupEnv(name); ok {
 			o.Env[name] = value

@@ -2,11 +2,13 @@ package worker
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -24,11 +26,13 @@ type session struct {
 	onStep   func(string, json.RawMessage) error
 	redact   func(text string) string // a text without secrets
 
+	awake    time.Duration // within which a child that was started ahead says that it has its order; zero: it was not
 	begun    map[string]bool
-	heard    bool // the child has said anything at all
+	heard    bool // the child has said anything at all of its job
 	stepEnds time.Time
 	output   int64
 	timer    *time.Timer // fires at stepEnds
+	pulse    pulse
 
 	mu      sync.Mutex // of what the timers look at
 	step    string
@@ -43,7 +47,8 @@ func (s *session) run(ctx context.Context, order []byte) error {
 	s.timer = time.AfterFunc(s.limits.PerStep, func() { s.killFor(BoundTime, s.limits.PerStep) })
 	total := time.AfterFunc(time.Until(s.deadline), func() { s.killFor(BoundTotal, s.limits.Total) })
 	stopWatching := context.AfterFunc(ctx, func() { s.kill(context.Cause(ctx)) })
-	defer func() { s.timer.Stop(); total.Stop(); stopWatching() }()
+	s.pulse.begin(cmp.Or(s.awake, s.limits.Silence), func(limit time.Duration) { s.killFor(BoundSilence, limit) })
+	defer func() { s.timer.Stop(); total.Stop(); s.pulse.stop(); stopWatching() }()
 
 	go func() {
 		// A child that dies before it has read everything is found out by its
@@ -62,7 +67,8 @@ func (s *session) run(ctx context.Context, order []byte) error {
 func (s *session) listen() (ended bool, err error) {
 	for {
 		kind, payload, err := readFrame(s.stdout, s.limits.Output)
-		s.heard = s.heard || err == nil
+		s.pulse.beat(s.limits.Silence)
+		s.heard = s.heard || err == nil && kind != frameAlive
 		switch {
 		case errors.Is(err, errFrameTooBig):
 			return false, s.tripped(BoundOutput, failure.Bytes(s.limits.Output))
@@ -81,6 +87,8 @@ func (s *session) handle(kind frameKind, payload []byte) (ended bool, err error)
 	switch kind {
 	case frameBegin:
 		s.begin(string(payload))
+		return false, nil
+	case frameAlive:
 		return false, nil
 	case frameResult:
 		return false, s.result(payload)
@@ -113,10 +121,12 @@ func (s *session) result(payload []byte) error {
 		return nil
 	}
 	s.timer.Stop()
+	s.pulse.stop() // nothing is heard meanwhile
 	paused := time.Now()
 	err := s.onStep(s.step, bytes.Clone(payload))
 	s.stepEnds = s.stepEnds.Add(time.Since(paused))
 	s.timer.Reset(time.Until(s.stepEnds))
+	s.pulse.beat(s.limits.Silence)
 	return err
 }
 
@@ -174,11 +184,12 @@ func (s *session) markReaped() {
 	s.reaped = true
 }
 
-// stillborn reports whether the child has ended by itself before it said anything. One
-// that was started ahead may have been killed meanwhile, which is not the job's fault.
+// stillborn reports whether the child has ended by itself, or does not run, before it said anything of
+// its job. One that was started ahead may have been killed or stopped meanwhile, which is not the
+// job's fault.
 func (s *session) stillborn(err error) bool {
 	var bound *BoundError
-	return !s.heard && errors.As(err, &bound) && (bound.Bound == BoundCrash || bound.Bound == BoundMemory || bound.Bound == BoundKilled)
+	return !s.heard && errors.As(err, &bound) && slices.Contains([]Bound{BoundCrash, BoundMemory, BoundKilled, BoundSilence}, bound.Bound)
 }
 
 // outcome says why the child is gone.

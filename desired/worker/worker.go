@@ -45,9 +45,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"syscall"
+	"time"
 
 	_ "github.com/seawall-dev/seawall/desired/worker/hugepages" // a worker ends soon, and allocates until then
 	"github.com/seawall-dev/seawall/desired/worker/sandbox"
@@ -117,6 +120,7 @@ func confine(bounds string) error {
 type order struct {
 	Job     string
 	Env     map[string]string
+	Beat    time.Duration   // from one sign of life to the next
 	Sandbox *sandbox.Policy `json:",omitempty"`
 	In      json.RawMessage
 }
@@ -127,6 +131,8 @@ func serve(jobs map[string]Job, restrict func(sandbox.Policy) error, stdin io.Re
 		return err
 	}
 	go dieWithParent(stdin)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // who finds the parent gone must not die before the others
+	go out.beat(o.Beat)
 	job := jobs[o.Job]
 	if job == nil {
 		return errors.New("this binary does not know the job")
@@ -162,6 +168,13 @@ func dieWithParent(stdin io.Reader) {
 	_, _ = io.Copy(io.Discard, stdin)
 	killOwnGroup()
 	os.Exit(1)
+}
+
+// beat shows signs of life, until the process ends.
+func (o *Output) beat(every time.Duration) {
+	for o.send(frameAlive, nil) == nil {
+		time.Sleep(max(every, time.Millisecond))
+	}
 }
 
 // Output is the child's end of the pipe. It is for one goroutine at a time.

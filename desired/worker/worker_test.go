@@ -155,6 +155,22 @@ func TestTheClockStartsAnew(t *testing.T) {
 	}
 }
 
+// TestSilence: a worker that does not run is ended long before its time is over, and one that only
+// takes long is not.
+func TestSilence(t *testing.T) {
+	t.Parallel()
+	limits := short
+	limits.PerStep, limits.Total, limits.Silence = time.Hour, time.Hour, 3*time.Second
+	err := worker.Runner{Limits: limits}.Run(t.Context(), "steps", []string{"freeze"}, nil)
+	wantBound(t, err, worker.BoundSilence, "freeze", "freeze: the worker showed no sign of life for 3s")
+
+	limits.PerStep, limits.Silence = 3*time.Second, time.Second
+	for _, quiet := range []string{"hang", "loop"} {
+		err := worker.Runner{Limits: limits}.Run(t.Context(), "steps", []string{quiet}, nil)
+		wantBound(t, err, worker.BoundTime, quiet, quiet+": exceeded the time bound of 3s")
+	}
+}
+
 // TestTheClockStandsStill: a slow parent is not the job's fault.
 func TestTheClockStandsStill(t *testing.T) {
 	t.Parallel()

@@ -40,7 +40,7 @@ func (v view) git() inspect.Source {
 	p := v.source.Progress()
 	s := inspect.Source{
 		LastSuccess: p.Success, AgeSeconds: inspect.Age(p.Success, v.now), Failures: p.Failures, Looking: p.Looking,
-		LookingSeconds: inspect.Age(p.Looking, v.now), Next: p.Next,
+		LookingSeconds: inspect.Age(p.Looking, v.now), Next: p.Next, Overdue: v.source.Overdue(v.now),
 	}
 	if !leads(v.leases) { // another process looks at git
 		s.AgeSeconds = 0

@@ -131,6 +131,8 @@ type Source struct {
 	Looking        time.Time `json:"looking,omitzero"`
 	LookingSeconds float64   `json:"looking_seconds"`
 	Next           time.Time `json:"next_look,omitzero"` // zero: one goes on, or none is planned
+	// Overdue says that this look takes several times as long as there is between two.
+	Overdue bool `json:"overdue,omitempty"`
 }
 
 // Zones counts the declared zones, each once, by its outcome.

@@ -120,7 +120,9 @@ func TestVerdict(t *testing.T) {
 		"a token to come": {func(s *Status) {
 			s.Tokens.Findings = []Token{{Token: "ci", Outcome: Pending, Reason: "create is not done", Since: noon}}
 		}, Working, "token ci: create is not done"},
-		"a token's end":      {expiring(20 * 24 * time.Hour), Healthy, ""},
+		"a token's end": {expiring(20 * 24 * time.Hour), Healthy, ""},
+		"an overdue look": {func(s *Status) { s.Source.Looking, s.Source.Overdue = noon, true }, Attention,
+			"the look at git that began at 2026-03-01T12:00:00Z takes far too long; fix: look for what keeps the processes that fetch and evaluate from running, or for a commit that is very large"},
 		"a token's near end": {expiring(50 * time.Hour), Attention, "token ci expires in 2 days"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -147,7 +149,7 @@ func everything() Status {
 			Author: "Kim <kim@example.com>", Reason: "it is invalid", Problems: []string{"a.cue:1:1: no"}, Since: noon, Fix: "git revert fedcba987654 and push",
 		}
 		s.Mode, s.Commit.LedgerPutBack, s.Commit.Changes = ModeObserve, true, &Changes{Zones: 12, Weakened: 8, Strengthened: 3}
-		s.Source = Source{LastSuccess: noon, AgeSeconds: 1, Failures: 2, Error: "no route", Looking: noon, LookingSeconds: 1}
+		s.Source = Source{LastSuccess: noon, AgeSeconds: 1, Failures: 2, Error: "no route", Looking: noon, LookingSeconds: 1, Overdue: true}
 		s.Zones.Drift = &Drift{"shop.example", edge.ZoneScope("a01"), noon, 60}
 		s.Tokens = Tokens{
 			Declared: 2, LookedAt: noon, Findings: []Token{{Token: "ci", Outcome: Refused, Reason: "it is quarantined", Since: noon}},

@@ -76,6 +76,12 @@ func (s Status) attention() (reasons []reason) {
 	if s.Source.Error != "" && !git {
 		reasons = append(reasons, reason{text: "git cannot be fetched: " + s.Source.Error, next: s.Source.Next})
 	}
+	if s.Source.Overdue && !git {
+		reasons = append(reasons, reason{
+			text: "the look at git that began at " + instant(s.Source.Looking) + " takes far too long",
+			fix:  "look for what keeps the processes that fetch and evaluate from running, or for a commit that is very large",
+		})
+	}
 	if s.Commit.LedgerPutBack {
 		reasons = append(reasons, reason{text: diff.ReasonPutBack + ": nothing is written until " + diff.ReleasePutBack, next: s.Source.Next})
 	}

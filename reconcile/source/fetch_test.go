@@ -46,8 +46,11 @@ func (s *server) Fetch(ctx context.Context) (string, error) {
 	away, head := s.away, s.head
 	s.mu.Unlock()
 	took := 50 * time.Millisecond
-	if away == "hangs" {
+	switch away {
+	case "hangs":
 		took = idle
+	case "stops":
+		took = time.Hour
 	}
 	select {
 	case <-ctx.Done():
@@ -121,6 +124,27 @@ func TestAPushAfterAnOutage(t *testing.T) {
 				rt.Errorf("git %s for %s: the push was seen after %s, more than %s", kind, lasts, took, most)
 			}
 		})
+	})
+}
+
+// TestOverdue: a look that goes on for several times as long as there is between two is overdue, and
+// one that waits for its time is not.
+func TestOverdue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		git := &server{head: "c1"}
+		s := New(Config{Source: git, Compiler: git, Schedule: cron.Every(time.Minute), Now: time.Now})
+		follow(ctx, s)
+		time.Sleep(59 * time.Second)
+		git.set("stops", "c2")
+		time.Sleep(3*time.Minute - time.Second)
+		if began := s.Progress().Looking; began.IsZero() || s.Overdue(time.Now()) {
+			t.Errorf("overdue already, or no look goes on: it began %s ago", time.Since(began))
+		}
+		if time.Sleep(5 * time.Second); !s.Overdue(time.Now()) {
+			t.Error("a look that goes on for three minutes is not overdue")
+		}
 	})
 }
 

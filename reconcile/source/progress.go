@@ -30,6 +30,28 @@ func (s *Source) Progress() Progress {
 	return s.progress.now
 }
 
+// A look is overdue after so many times of what is between two by the schedule, within these bounds.
+const (
+	overdueTimes   = 3
+	soonestOverdue = 2 * time.Minute
+	latestOverdue  = 15 * time.Minute
+)
+
+// Overdue reports whether a look goes on for far longer than it may. It may be called at any time.
+func (s *Source) Overdue(now time.Time) bool {
+	began := s.Progress().Looking
+	if began.IsZero() {
+		return false
+	}
+	bound := latestOverdue
+	if s.Schedule != nil {
+		if next := s.Schedule.Next(began); !next.IsZero() {
+			bound = min(max(overdueTimes*s.Schedule.Next(next).Sub(next), soonestOverdue), latestOverdue)
+		}
+	}
+	return now.Sub(began) > bound
+}
+
 // begin notes that a look begins.
 func (p *progress) begin(now time.Time) {
 	p.mu.Lock()
