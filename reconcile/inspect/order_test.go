@@ -34,7 +34,7 @@ func TestOrders(t *testing.T) {
 	server := &http.Server{Handler: OrderHandler(orders, func(error) string { return "ask nicely" })}
 	done := make(chan struct{})
 	go func() { defer close(done); _ = server.Serve(listener) }()
-	dir := strings.TrimSuffix(listener.(*socket).path, "/"+socketName)
+	dir := strings.TrimSuffix(listener.path, "/"+socketName)
 	c := OnSocket(dir)
 
 	var answer word

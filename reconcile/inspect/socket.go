@@ -27,7 +27,7 @@ func SocketPath(dir string) string { return filepath.Join(dir, socketName) }
 // mode is 0600 from the beginning. One that an earlier process has left is replaced; a file
 // that is no socket is an error. The caller has the lock of the folder, so no other daemon
 // uses it. Closing removes it.
-func Listen(dir string) (net.Listener, error) {
+func Listen(dir string) (*Socket, error) {
 	path, fresh := SocketPath(dir), filepath.Join(dir, newSockName)
 	if len(path) > longestPath {
 		return nil, fmt.Errorf("the path %s has %d bytes, but a socket path has at most %d", path, len(path), longestPath)
@@ -50,22 +50,43 @@ func Listen(dir string) (net.Listener, error) {
 		return nil, err
 	}
 	listener.SetUnlinkOnClose(false) // it gets another name
-	if err := errors.Join(os.Chmod(fresh, 0o600), os.Rename(fresh, path)); err != nil {
+	s := &Socket{UnixListener: listener, path: path}
+	var errs [2]error
+	s.folder, errs[0] = os.Stat(dir)
+	s.file, errs[1] = os.Lstat(fresh)
+	if err := errors.Join(errs[0], errs[1], os.Chmod(fresh, 0o600), os.Rename(fresh, path)); err != nil {
 		return nil, errors.Join(err, listener.Close(), os.Remove(fresh))
 	}
-	return &socket{UnixListener: listener, path: path}, nil
+	return s, nil
 }
 
-// socket removes its file when it is closed.
-type socket struct {
+// Socket is a [net.Listener] that removes its file when it is closed. Make it with [Listen].
+type Socket struct {
 	*net.UnixListener
-	path string
+	path         string
+	folder, file fs.FileInfo
 }
 
-// Close implements [net.Listener]. Closing again does nothing.
-func (s *socket) Close() error {
+// Removed reports whether someone has removed the file, so that no one can connect any more. It does
+// not in a folder that is another one by now: that may be another daemon's.
+func (s *Socket) Removed() bool {
+	_, err := os.Lstat(s.path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	folder, err := os.Stat(filepath.Dir(s.path))
+	return err == nil && os.SameFile(folder, s.folder)
+}
+
+// Close implements [net.Listener]. Closing again does nothing. A file that another one has made in the
+// meantime stays.
+func (s *Socket) Close() error {
 	if err := s.UnixListener.Close(); err != nil {
 		return err
 	}
-	return os.Remove(s.path)
+	file, err := os.Lstat(s.path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(file, s.file) {
+		return nil
+	}
+	return errors.Join(err, os.Remove(s.path))
 }

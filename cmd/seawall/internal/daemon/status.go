@@ -2,8 +2,6 @@ package daemon
 
 import (
 	"context"
-	"errors"
-	"net/http"
 	"sync"
 	"time"
 
@@ -190,30 +188,5 @@ func (d *Daemon) recall(ctx context.Context, z *inspect.Zone, now time.Time) {
 	defer cancel()
 	if err := setup.Recall(ctx, d.memory(), z, now); err != nil {
 		d.log.Debug("what is on record of a zone could not be read", "zone", z.Zone, "error", err.Error())
-	}
-}
-
-// serveSocket serves the status on the socket in the state folder, until done is called.
-// The daemon works without it, so what keeps it from being opened is reported, and no more.
-func (d *Daemon) serveSocket(ctx context.Context) (done func()) {
-	if d.settings.Dir != "" {
-		return func() {} // a folder has no state folder
-	}
-	listener, err := inspect.Listen(d.settings.StateDir)
-	if err != nil {
-		d.log.Warn("the socket for seawall status cannot be opened", "error", err.Error(), "hint", "seawall status --address asks over listen")
-		return func() {}
-	}
-	pages := http.NewServeMux()
-	pages.Handle("/", inspect.Handler(d))
-	pages.Handle("POST /", inspect.OrderHandler(d.orders(), firstHint))
-	ctx, stop := context.WithCancel(ctx)
-	served := make(chan error, 1)
-	go func() { served <- status.Serve(ctx, listener, pages) }()
-	return func() {
-		stop()
-		if err := <-served; err != nil && !errors.Is(err, context.Canceled) {
-			d.log.Warn("the socket for seawall status has failed", "error", err.Error())
-		}
 	}
 }
