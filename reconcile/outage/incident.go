@@ -25,6 +25,7 @@ type incident struct {
 
 	since, failed  time.Time // the first failure and the last
 	worked, partly time.Time // the first success since, and of all; zero for none
+	continued      time.Time // when a reload has taken it over; zero: none has
 
 	failing  map[part]string // what fails, with its name where it is a zone
 	affected map[edge.Scope]bool

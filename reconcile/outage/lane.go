@@ -9,8 +9,14 @@ import (
 
 // Lane returns a tracker for the zones of one of several credentials: whether it is the
 // platform that fails, or the credential, is judged by these zones alone. Its outages are
-// among those of t, under the name of the lane or of the credential.
+// among those of t, under the name of the lane or of the credential. One that there is already, from
+// before a [Tracker.Continue], goes on.
 func (t *Tracker) Lane(name, credential string) *Tracker {
+	for _, part := range lanesOf(t) {
+		if part.platform == name && part.credential == credential {
+			return part
+		}
+	}
 	part := New(t.config)
 	part.whole, part.platform, part.credential = t, name, credential
 	t.mu.Lock()

@@ -1,6 +1,8 @@
 package outage
 
 import (
+	"time"
+
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -61,4 +63,27 @@ func (t *Tracker) LeaveZones(theirs func(edge.Scope) bool) {
 		}
 	}
 	whole.judge(now)
+}
+
+// continued is how long an outage of before a reload waits for a try: longer than any pause between two.
+// Without one, what failed is not configured any more.
+const continued = 20 * time.Minute
+
+// Continue has the daemon after a reload go on with the outages that last: it tells of events from now
+// on. What nothing is heard of any more, such as of a route that was removed, ends after a while.
+func (t *Tracker) Continue(tell func(Event)) {
+	for _, part := range lanesOf(t) {
+		part.Continue(tell)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.config.Tell = tell
+	for _, i := range t.open {
+		i.continued = t.config.Now()
+	}
+}
+
+// unheard reports whether an outage is from before a reload, and was not tried since.
+func (i *incident) unheard(now time.Time) bool {
+	return !i.continued.IsZero() && i.worked.IsZero() && !i.failed.After(i.continued) && now.Sub(i.continued) >= continued
 }

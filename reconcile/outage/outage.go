@@ -309,6 +309,9 @@ func (t *Tracker) judge(now time.Time) {
 			t.decide(i, now)
 		case !i.began:
 			t.begin(i)
+		case i.unheard(now):
+			i.works(now)
+			t.end(i, now)
 		case i.over(now, t.settle(i)):
 			t.end(i, now)
 		case i.news:

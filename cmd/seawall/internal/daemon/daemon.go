@@ -78,8 +78,8 @@ type Daemon struct {
 	reviews   *review.Service
 	notices   *notify.Service // nil: no one is to be notified
 	peers     *peers
-	traces    *setup.Traces // nil: none are made
-	outages   *outage.Tracker
+	traces    *setup.Traces   // nil: none are made
+	outages   *outage.Tracker // the same for each generation
 	lock      *stateLock
 	elsewhere provedElsewhere
 	replica   *replica                              // the same for each generation with these leases; nil: this process is alone
@@ -130,7 +130,7 @@ func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, m *manager
 	d := &Daemon{manager: m, sessions: login.NewSessions(), reverts: newReverts(), changes: controller.NewChanges()}
 	var held *stateLock
 	if before != nil {
-		held, d.sessions, d.reverts, d.changes = before.lock, before.sessions, before.reverts, before.changes
+		held, d.sessions, d.reverts, d.changes, d.outages = before.lock, before.sessions, before.reverts, before.changes, before.outages
 	}
 	s.Failed = func(err error) { d.health.PlatformError(err) }
 	log, err := d.newLog(t, o, s) //nolint:contextcheck // a collector is asked with the context of the daemon
@@ -179,8 +179,10 @@ func (d *Daemon) begin(ctx context.Context, joined *replica) error {
 	if d.replica != joined {
 		d.replica.run(ctx)
 	}
-	d.outages = outage.New(outage.Config{Now: time.Now, Tell: tellOutages(outage.Log(d.log), d.changes)}) //nolint:contextcheck // the end of an outage is logged whatever has ended
-	if err = d.newParts(); err != nil {                                                                   //nolint:contextcheck // a forge is asked with the context of each call
+	if d.outages == nil {
+		d.outages = outage.New(outage.Config{Now: time.Now, Tell: d.tellOutages()}) //nolint:contextcheck // the end of an outage is logged whatever has ended
+	}
+	if err = d.newParts(); err != nil { //nolint:contextcheck // a forge is asked with the context of each call
 		if a.Close(); d.replica != joined {
 			d.replica.leave()
 		}
@@ -324,6 +326,7 @@ func runUntilReload(ctx context.Context, t *cli.Terminal, d *Daemon, o setup.Opt
 			d.log.Info("the configuration is reloaded")
 			cancel()
 			err = <-done
+			next.outages.Continue(next.tellOutages()) //nolint:contextcheck // the end of an outage is logged whatever has ended
 			d.close(next)
 			return next, err
 		}

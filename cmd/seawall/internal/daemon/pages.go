@@ -9,7 +9,6 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
-	"github.com/seawall-dev/seawall/reconcile/controller"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/outage"
@@ -112,9 +111,10 @@ func (d pageData) Zone(ctx context.Context, scope edge.Scope) (inspect.ZonePage,
 func (d pageData) Changed() (count uint64, next <-chan struct{}) { return d.changes.Changed() }
 
 // tellOutages logs outages, and notes that pages show something else.
-func tellOutages(tell func(outage.Event), changes *controller.Changes) func(outage.Event) {
+func (d *Daemon) tellOutages() func(outage.Event) {
+	tell := outage.Log(d.log)
 	return func(e outage.Event) {
 		tell(e)
-		changes.Note()
+		d.changes.Note()
 	}
 }
