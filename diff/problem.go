@@ -99,9 +99,15 @@ func (p Problem) Line() string {
 	return text
 }
 
+// HintForeign is what a person can do about a refusal that is not the platform's own.
+const HintForeign = "the answer is not the platform's: check platform.base_url, and the proxies and firewalls between Seawall and the platform"
+
 // HintFor is what a person can do about a platform that did not answer.
 func HintFor(err error) string {
+	answer, ok := errors.AsType[*edge.Error](err)
 	switch {
+	case ok && answer.Foreign():
+		return HintForeign
 	case errors.Is(err, edge.ErrNotOffered):
 		return "check platform.base_url, or --base-url: it is the part of the URL before the paths of the API"
 	case errors.Is(err, edge.ErrForbidden):

@@ -90,6 +90,12 @@ type ErrorSource struct {
 	Pointer string `json:"pointer,omitempty"`
 }
 
+// Foreign reports whether a refusal is not the platform's own, which answers with an envelope: something
+// between has answered, such as a proxy or a firewall.
+func (e *Error) Foreign() bool {
+	return len(e.Details) == 0 && (e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden || e.Status == http.StatusProxyAuthRequired)
+}
+
 // WithDetails returns a copy of the error with each detail changed, also those in chains.
 func (e *Error) WithDetails(change func(ErrorDetail) ErrorDetail) *Error {
 	copied := *e

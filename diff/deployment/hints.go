@@ -54,7 +54,9 @@ func unread(err error, forbidden string, origin desired.Origin) diff.Problem {
 	}
 	p := diff.Problem{State: diff.Unknown, Reason: err.Error(), Hint: diff.HintFor(err), Err: err, Origin: origin}
 	if errors.Is(err, edge.ErrForbidden) {
-		p.State, p.Hint = diff.Forbidden, forbidden
+		if p.State = diff.Forbidden; p.Hint != diff.HintForeign {
+			p.Hint = forbidden
+		}
 	}
 	return p
 }

@@ -77,7 +77,7 @@ func causeOf(err error) cause {
 		}
 	case errors.As(err, &answer):
 		c.text, c.class, c.answered = answered(answer), outcome, true
-		if c.class == other {
+		if c.class == other || answer.Foreign() {
 			c.fix = diff.HintFor(err)
 		}
 		if answer.Status < http.StatusBadRequest {

@@ -33,6 +33,11 @@ func TestTheFixIsAboutWhatIsShort(t *testing.T) {
 			&edge.CredentialError{Err: fmt.Errorf("reading a secret: %w", &fs.PathError{Op: "open", Path: "/etc/token", Err: syscall.EMFILE})},
 			credential, "too many files are open", "limit of open files", "credentials.rulesets",
 		},
+		"a page of a proxy": {
+			&edge.Error{Call: "GET /zones/1", Status: 403, Body: "<html>blocked</html>"}, credential,
+			"the platform answers 403 Forbidden", "not the platform's", "permission",
+		},
+		"a refusal of the platform": {errDenied, credential, "the platform answers 403 Forbidden: Authentication error (code 10000)", "permissions", "not the platform's"},
 		"open files, git": {
 			&failure.Error[kind]{Kind: "the local store failed", Hint: "you may delete the store", From: syscall.ENFILE},
 			reconcile.Outage{Subject: reconcile.OutageGit},

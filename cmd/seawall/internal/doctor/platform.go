@@ -50,6 +50,9 @@ func (d *diagnosis) verify(ctx context.Context, platform *client.Client, c setup
 	token, account, err := verified(ctx, platform, accounts)
 	ends, parseErr := time.Parse(time.RFC3339, token.ExpiresOn)
 	switch {
+	case diff.HintFor(err) == diff.HintForeign:
+		f.fail(name, err, diff.HintForeign)
+		return false
 	case errors.Is(err, edge.ErrUnauthenticated):
 		f.fail(name, err, "the token is wrong, revoked or expired: replace it")
 		return false
@@ -196,6 +199,8 @@ func (d *diagnosis) account(ctx context.Context, platform *client.Client, lane s
 		}
 	}
 	switch {
+	case diff.HintFor(err) == diff.HintForeign:
+		f.fail(name, err, diff.HintForeign)
 	case errors.Is(err, edge.ErrForbidden):
 		f.fail(name, err, "give the token of "+lane.Path+" the permission Account WAF: Read or Account Rulesets: Read for account "+string(account.ID)+
 			"; with platform.profile \"extended\", Zone WAF: Read for its zones is enough")
@@ -222,6 +227,8 @@ func (d *diagnosis) zone(ctx context.Context, platform edge.Reader, lane setup.C
 	switch _, err := platform.EntryPoint(ctx, zone.Scope, edge.PhaseFirewallManaged); {
 	case errors.Is(err, edge.ErrEntryPointNotFound):
 		f.warn(name, "can be read, but nothing is deployed: it has no entry point", "deploy the managed ruleset in the dashboard first")
+	case diff.HintFor(err) == diff.HintForeign:
+		f.fail(name, err, diff.HintForeign)
 	case errors.Is(err, edge.ErrForbidden):
 		f.fail(name, err, "give the token of "+lane.Path+" the permission "+permission)
 	case errors.Is(err, edge.ErrNotFound):
