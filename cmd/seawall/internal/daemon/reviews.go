@@ -31,7 +31,7 @@ func (d *Daemon) newReviews() (*review.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	lanes, requests, err := d.settings.ReviewLanes(d.log)
+	lanes, requests, err := d.assembly.ReviewLanes(d.settings, d.log)
 	if err != nil {
 		return nil, err
 	}

@@ -153,9 +153,13 @@ func (m meters) close() {
 }
 
 // ReviewLanes are the clients of all credentials for reviews of pull requests, which write
-// nothing and have a part of each budget. requests counts what they have sent.
-func (s Settings) ReviewLanes(log *slog.Logger) (lanes reconcile.Lanes, requests func() int64, err error) {
+// nothing and have a part of each budget. requests counts what they have sent. They are closed with the
+// assembly.
+func (a *Assembly) ReviewLanes(s Settings, log *slog.Logger) (lanes reconcile.Lanes, requests func() int64, err error) {
 	lanes, all, err := s.dialAll(ToPlan, reviewPart, log)
+	if err == nil {
+		a.onClose(all.close)
+	}
 	return lanes, all.requests, err
 }
 

@@ -3,10 +3,14 @@ package setup
 import (
 	"errors"
 	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/edge"
@@ -50,10 +54,40 @@ mode: "` + mode + `"
 
 // TestReviewsHoldNoWriter: a pull request is read, and dry runs are all that is tried.
 func TestReviewsHoldNoWriter(t *testing.T) {
-	lanes, _, err := settingsFor(t, "apply").ReviewLanes(slog.New(slog.DiscardHandler))
+	a := &Assembly{Reading: Reading{Close: func() {}}}
+	lanes, _, err := a.ReviewLanes(settingsFor(t, "apply"), slog.New(slog.DiscardHandler))
 	must.Do(t, err)
+	defer a.Close()
 	if got := writersOf(lanes); len(lanes.All) == 0 || len(got) > 0 {
 		t.Errorf("%d credentials hold %v", len(lanes.All), got)
+	}
+}
+
+// TestReviewLanesAreClosed: a daemon that is reloaded often does not keep the connections and the
+// budgets of the reviews before.
+func TestReviewLanesAreClosed(t *testing.T) {
+	closed := make(chan struct{}, 8)
+	platform := httptest.NewUnstartedServer(http.NotFoundHandler())
+	platform.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			closed <- struct{}{}
+		}
+	}
+	platform.Start()
+	defer platform.Close()
+	s := settingsFor(t, "apply")
+	s.setBaseURL(platform.URL)
+	a := &Assembly{Reading: Reading{Close: func() {}}}
+	lanes, _, err := a.ReviewLanes(s, slog.New(slog.DiscardHandler))
+	must.Do(t, err)
+	if _, err := lanes.All[0].Reader.EntryPoint(t.Context(), edge.ZoneScope("00000000000000000000000000000001"), edge.PhaseFirewallManaged); !errors.As(err, new(*edge.Error)) {
+		t.Fatalf("the platform: %v", err)
+	}
+	a.Close()
+	select {
+	case <-closed:
+	case <-time.After(20 * time.Second):
+		t.Error("the connection stays open")
 	}
 }
 
