@@ -23,6 +23,7 @@ const (
 	ErrRunning  = store.ErrRunning
 	ErrFailed   = store.ErrFailed
 	ErrFull     = store.ErrFull
+	ErrFiles    = store.ErrFiles
 	ErrGone     = store.ErrGone
 	ErrMoved    = store.ErrMoved
 

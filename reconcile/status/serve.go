@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -41,10 +40,11 @@ func (l *serverLog) Write(line []byte) (int, error) {
 }
 
 // Serve answers requests until ctx ends, then lets those in flight finish for up
-// to five seconds and returns nil. It closes the listener. Any other end is an
+// to five seconds and returns nil. It keeps at most a quarter of the files open that this process may
+// have open as connections: beyond that, it closes those first on which nothing is asked. It closes the listener. Any other end is an
 // error.
 func Serve(ctx context.Context, listener net.Listener, handler http.Handler) error {
-	var unused unusedConns
+	unused := unusedConns{most: mostConns()}
 	server := &http.Server{
 		Handler:           compressed(redacted(handler)),
 		ReadHeaderTimeout: headerTimeout,
@@ -73,39 +73,4 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler) err
 		return errors.Join(ended, err)
 	}
 	return err
-}
-
-// unusedConns are connections on which nothing was asked yet, as browsers and load balancers keep ready.
-// A server that ends would wait for a request on each for 5 seconds.
-type unusedConns struct {
-	mu     sync.Mutex
-	all    map[net.Conn]bool
-	closed bool
-}
-
-// follow takes note of what becomes of a connection.
-func (u *unusedConns) follow(conn net.Conn, now http.ConnState) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	switch {
-	case now != http.StateNew:
-		delete(u.all, conn)
-	case u.closed:
-		_ = conn.Close()
-	default:
-		if u.all == nil {
-			u.all = map[net.Conn]bool{}
-		}
-		u.all[conn] = true
-	}
-}
-
-// close closes them, and each that is opened from now on.
-func (u *unusedConns) close() {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.closed = true
-	for conn := range u.all {
-		_ = conn.Close()
-	}
 }

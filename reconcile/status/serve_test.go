@@ -150,3 +150,45 @@ func TestServerLogIsBounded(t *testing.T) {
 		t.Errorf("%d lines", n)
 	}
 }
+
+// conn is a connection that says when it is closed.
+type conn struct {
+	net.Conn
+	closed chan struct{}
+}
+
+func (c conn) Close() error { close(c.closed); return nil }
+
+// Whoever keeps connections open without a request takes no room from those who ask.
+func TestTooManyConnections(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := unusedConns{most: 2}
+		enter := func() conn {
+			c := conn{closed: make(chan struct{})}
+			u.follow(c, http.StateNew)
+			time.Sleep(time.Second)
+			return c
+		}
+		closed := func(c conn) bool {
+			select {
+			case <-c.closed:
+				u.follow(c, http.StateClosed)
+				return true
+			default:
+				return false
+			}
+		}
+		asks, waits := enter(), enter()
+		u.follow(asks, http.StateActive)
+		third := enter()
+		if closed(asks) || !closed(waits) || closed(third) {
+			t.Error("not the one that waits for longest without a request is closed")
+		}
+		u.follow(asks, http.StateIdle)
+		u.follow(third, http.StateActive)
+		time.Sleep(time.Second)
+		if fourth := enter(); !closed(asks) || closed(third) || closed(fourth) {
+			t.Error("not the one that is idle is closed")
+		}
+	})
+}

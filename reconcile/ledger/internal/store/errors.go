@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -36,6 +37,7 @@ const (
 	ErrRunning  Kind = "another daemon uses this state folder"
 	ErrFailed   Kind = "the ledger failed"
 	ErrFull     Kind = "the disk is full"
+	ErrFiles    Kind = "too many files are open"
 	ErrGone     Kind = "the file of the ledger is gone"
 	ErrMoved    Kind = "the ledger was moved away"
 
@@ -82,6 +84,7 @@ var hints = map[Kind]string{
 	ErrDenied:   "run as the owner of the state folder; the folder must be writable, also for readers",
 	ErrRunning:  "stop the other daemon, or set another state.dir in the configuration",
 	ErrFull:     "free space on the disk that holds the state folder",
+	ErrFiles:    "raise the limit of open files of the daemon (LimitNOFILE, ulimit -n), or find who keeps so many connections to it open",
 	ErrGone: "nothing is written to the platform meanwhile: move the file back, or stop the daemon and restore a backup; " +
 		"without either, restart the daemon: it begins with an empty ledger",
 	ErrFailed: "check the space and the file system of the state folder; it must be a local one",
@@ -160,6 +163,9 @@ func Explain(doing, path string, err error) error {
 		return fmt.Errorf("%s %s: %w", doing, path, err)
 	}
 	kind := kindOf(err)
+	if short := shortOfFiles(err); short != nil {
+		kind, err = ErrFiles, errors.Join(err, short)
+	}
 	return &Error{Kind: kind, Doing: doing + " " + path, Reason: err.Error(), Hint: hintOver(path, kind), From: err}
 }
 
@@ -199,4 +205,21 @@ func kindOf(err error) Kind {
 		return ErrDenied
 	}
 	return ErrFailed
+}
+
+// shortOfFiles says whether SQLite could not open a file because this process, or the machine, has too
+// many open: it tells that from a missing permission by no code.
+func shortOfFiles(err error) error {
+	var s *sqlite.Error
+	if !errors.As(err, &s) || s.Code()&0xff != sqlite3.SQLITE_CANTOPEN {
+		return nil
+	}
+	file, err := os.Open(os.DevNull)
+	if err == nil {
+		_ = file.Close()
+	}
+	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+		return err
+	}
+	return nil
 }
