@@ -28,6 +28,7 @@ type Logger struct {
 	kept   time.Time // when a held commit was logged last
 
 	refusals refusals
+	alike    gathers
 }
 
 // heldEvery is how often it is logged at most that a commit is still held: turns of the
@@ -132,11 +133,16 @@ func (l *Logger) slice(ctx context.Context, r Report) {
 			l.refusals.cut = true
 		}
 	}
+	many := l.gather(ctx, r)
 	for _, p := range r.Plan.Problems {
 		if r.Told && p.State.Unread() {
 			continue // the outage says so
 		}
-		news("zones", fmt.Sprint(diff.Called(p.Kind, p.Deployment), p.Token, p.State, withoutNumbers(p.Line())), func() { l.problem(ctx, p) })
+		what := problemOf(p)
+		if lasts[what] = true; many[what] {
+			continue
+		}
+		news("zones", what, func() { l.problem(ctx, p) })
 	}
 	for _, c := range r.Plan.Changes {
 		switch {
@@ -174,6 +180,11 @@ func (l *Logger) results(ctx context.Context, r Report, news func(kind, what str
 	}
 }
 
+// problemOf is the same for what is no news, and for zones that are alike.
+func problemOf(p diff.Problem) string {
+	return fmt.Sprint(diff.Called(p.Kind, p.Deployment), p.Token, p.State, withoutNumbers(p.Line()))
+}
+
 // refusalOf and failureOf are the same for what is no news. A change that was not kept is
 // held back by a guard from then on: the write that was not kept has said so.
 func refusalOf(c diff.Change) string {
@@ -206,6 +217,7 @@ func (l *Logger) keep(ctx context.Context, r Report) {
 		stand[result.Change.Scope.String()] = true
 	}
 	l.endTurn(ctx, stand)
+	l.tellAlike(ctx, stand, r.Finished)
 	for zone := range l.said {
 		if !stand[zone] {
 			delete(l.said, zone)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -85,15 +86,42 @@ func TestLoggerIsNoFlood(t *testing.T) {
 			Result{Change: c, Outcome: Failed, Err: errors.New("no")}, Result{Change: c, Outcome: NotStarted}))...)
 	}
 	for line, want := range map[string]int{
-		"WARN change refused": 20, "WARN cannot plan": 20, "ERROR change not applied": 20,
-		"WARN further lines of this kind are left out until the next turn of the sweep": 3,
+		"WARN change refused": 20, "WARN cannot plan": 3, "ERROR change not applied": 20,
+		"WARN further lines of this kind are left out until the next turn of the sweep": 2,
 	} {
 		if got := count(lines, line); got != want {
 			t.Errorf("%d times %q, not %d", got, line, want)
 		}
 	}
-	if len(lines) != 63 {
+	if len(lines) != 45 {
 		t.Errorf("%d lines", len(lines))
+	}
+}
+
+// Zones that cannot be planned for one reason are told of in one line, once, and so is their end.
+func TestLoggerTellsOfManyZonesAtOnce(t *testing.T) {
+	l := newLogs(t)
+	const n = 500
+	empty := func(i int) []diff.Problem {
+		return []diff.Problem{{Zone: zoneKey(i), Scope: look(i, nil, nil).Zone, State: diff.Blocked, Reason: "the account has no managed ruleset"}}
+	}
+	turn := func(problems func(i int) []diff.Problem) (lines []string) {
+		sum := Report{Trigger: TriggerSweep, Scope: Scope{Sum: true, Full: true}}
+		for i := range n {
+			lines = append(lines, l.report(look(i, problems(i), nil))...)
+			sum.Plan.Problems = append(sum.Plan.Problems, problems(i)...)
+		}
+		return slices.DeleteFunc(append(lines, l.report(sum)...), func(line string) bool { return line == "INFO run finished" })
+	}
+	const own, all, end = "WARN cannot plan", "WARN many zones cannot be planned for the same reason", "INFO zones can be planned again"
+	if lines := turn(empty); !slices.Equal(lines, []string{own, own, own, all}) {
+		t.Errorf("the first turn: %q", lines)
+	}
+	if lines := turn(empty); len(lines) > 0 {
+		t.Errorf("the second turn: %q", lines)
+	}
+	if lines := turn(func(int) []diff.Problem { return nil }); !slices.Equal(lines, []string{end}) {
+		t.Errorf("the end: %q", lines)
 	}
 }
 
