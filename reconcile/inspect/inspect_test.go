@@ -121,8 +121,10 @@ func TestVerdict(t *testing.T) {
 			s.Tokens.Findings = []Token{{Token: "ci", Outcome: Pending, Reason: "create is not done", Since: noon}}
 		}, Working, "token ci: create is not done"},
 		"a token's end": {expiring(20 * 24 * time.Hour), Healthy, ""},
-		"an overdue look": {func(s *Status) { s.Source.Looking, s.Source.Overdue = noon, true }, Attention,
-			"the look at git that began at 2026-03-01T12:00:00Z takes far too long; fix: look for what keeps the processes that fetch and evaluate from running, or for a commit that is very large"},
+		"an overdue look": {
+			func(s *Status) { s.Source.Looking, s.Source.Overdue = noon, true }, Attention,
+			"the look at git that began at 2026-03-01T12:00:00Z takes far too long; fix: look for what keeps the processes that fetch and evaluate from running, or for a commit that is very large",
+		},
 		"a token's near end": {expiring(50 * time.Hour), Attention, "token ci expires in 2 days"},
 	} {
 		t.Run(name, func(t *testing.T) {

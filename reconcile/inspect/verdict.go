@@ -73,14 +73,8 @@ func (s Status) attention() (reasons []reason) {
 	if f := s.ClockForward(); f != nil {
 		reasons = append(reasons, reason{text: f.Text(), fix: ForwardFix})
 	}
-	if s.Source.Error != "" && !git {
-		reasons = append(reasons, reason{text: "git cannot be fetched: " + s.Source.Error, next: s.Source.Next})
-	}
-	if s.Source.Overdue && !git {
-		reasons = append(reasons, reason{
-			text: "the look at git that began at " + instant(s.Source.Looking) + " takes far too long",
-			fix:  "look for what keeps the processes that fetch and evaluate from running, or for a commit that is very large",
-		})
+	if !git {
+		reasons = append(reasons, s.Source.bad()...)
 	}
 	if s.Commit.LedgerPutBack {
 		reasons = append(reasons, reason{text: diff.ReasonPutBack + ": nothing is written until " + diff.ReleasePutBack, next: s.Source.Next})
@@ -100,6 +94,20 @@ func (s Status) attention() (reasons []reason) {
 		if !s.tellsOf(what) {
 			reasons = append(reasons, reason{text: "not ready: " + what})
 		}
+	}
+	return reasons
+}
+
+// bad says what is wrong with git, where no outage does.
+func (s Source) bad() (reasons []reason) {
+	if s.Error != "" {
+		reasons = append(reasons, reason{text: "git cannot be fetched: " + s.Error, next: s.Next})
+	}
+	if s.Overdue {
+		reasons = append(reasons, reason{
+			text: "the look at git that began at " + instant(s.Looking) + " takes far too long",
+			fix:  "look for what keeps the processes that fetch and evaluate from running, or for a commit that is very large",
+		})
 	}
 	return reasons
 }

@@ -77,12 +77,7 @@ func causeOf(err error) cause {
 		}
 	case errors.As(err, &answer):
 		c.text, c.class, c.answered = answered(answer), outcome, true
-		if c.class == other || answer.Foreign() {
-			c.fix = diff.HintFor(err)
-		}
-		if answer.Status < http.StatusBadRequest {
-			c.class = unanswered // an answer that contradicts itself
-		}
+		c.refuse(answer, err)
 	case outcome != other:
 		c.text, c.class = text, outcome
 	case errors.As(err, &known):
@@ -95,6 +90,16 @@ func causeOf(err error) cause {
 	}
 	c.throttled = errors.Is(err, edge.ErrThrottled)
 	return c
+}
+
+// refuse adds what follows from the status of an answer, and from who has given it.
+func (c *cause) refuse(answer *edge.Error, err error) {
+	if c.class == other || answer.Foreign() {
+		c.fix = diff.HintFor(err)
+	}
+	if answer.Status < http.StatusBadRequest {
+		c.class = unanswered // an answer that contradicts itself
+	}
 }
 
 // sentinels are the outcomes that have a text of their own, in the order in which they

@@ -4,7 +4,6 @@ import (
 	"net"
 	"net/http"
 	"sync"
-	"time"
 )
 
 // The bounds of how many connections a server keeps.
@@ -27,13 +26,14 @@ type unusedConns struct {
 
 	mu     sync.Mutex
 	all    map[net.Conn]unusedConn
+	turn   int // counts up: who is unused for longer has a smaller one
 	open   int // all connections, with those that are used
 	closed bool
 }
 
 type unusedConn struct {
-	since time.Time
-	idle  bool // something was asked before
+	turn int
+	idle bool // something was asked before
 }
 
 // follow takes note of what becomes of a connection.
@@ -44,17 +44,18 @@ func (u *unusedConns) follow(conn net.Conn, now http.ConnState) {
 		u.all = map[net.Conn]unusedConn{}
 	}
 	delete(u.all, conn)
+	u.turn++
 	switch now {
 	case http.StateNew:
 		u.open++
-		u.all[conn] = unusedConn{time.Now(), false}
+		u.all[conn] = unusedConn{u.turn, false}
 		if u.closed {
 			_ = conn.Close()
 		} else if u.open > u.most {
 			u.closeOldest()
 		}
 	case http.StateIdle:
-		u.all[conn] = unusedConn{time.Now(), true}
+		u.all[conn] = unusedConn{u.turn, true}
 	case http.StateClosed, http.StateHijacked:
 		u.open--
 	case http.StateActive:
@@ -65,7 +66,7 @@ func (u *unusedConns) follow(conn net.Conn, now http.ConnState) {
 func (u *unusedConns) closeOldest() {
 	var oldest net.Conn
 	for conn, unused := range u.all {
-		if oldest == nil || unused.since.Before(u.all[oldest].since) {
+		if oldest == nil || unused.turn < u.all[oldest].turn {
 			oldest = conn
 		}
 	}

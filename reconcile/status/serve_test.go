@@ -161,34 +161,31 @@ func (c conn) Close() error { close(c.closed); return nil }
 
 // Whoever keeps connections open without a request takes no room from those who ask.
 func TestTooManyConnections(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		u := unusedConns{most: 2}
-		enter := func() conn {
-			c := conn{closed: make(chan struct{})}
-			u.follow(c, http.StateNew)
-			time.Sleep(time.Second)
-			return c
+	u, used := unusedConns{most: 2}, conn{}
+	enter := func() conn {
+		c := conn{closed: make(chan struct{})}
+		u.follow(c, http.StateNew)
+		return c
+	}
+	closed := func(c conn) bool {
+		if _, unused := u.all[c]; unused || c == used {
+			return false
 		}
-		closed := func(c conn) bool {
-			select {
-			case <-c.closed:
-				u.follow(c, http.StateClosed)
-				return true
-			default:
-				return false
-			}
-		}
-		asks, waits := enter(), enter()
-		u.follow(asks, http.StateActive)
-		third := enter()
-		if closed(asks) || !closed(waits) || closed(third) {
-			t.Error("not the one that waits for longest without a request is closed")
-		}
-		u.follow(asks, http.StateIdle)
-		u.follow(third, http.StateActive)
-		time.Sleep(time.Second)
-		if fourth := enter(); !closed(asks) || closed(third) || closed(fourth) {
-			t.Error("not the one that is idle is closed")
-		}
-	})
+		<-c.closed
+		u.follow(c, http.StateClosed)
+		return true
+	}
+	asks, waits := enter(), enter()
+	u.follow(asks, http.StateActive)
+	used = asks
+	third := enter()
+	if closed(asks) || !closed(waits) || closed(third) {
+		t.Error("not the one that waits for longest without a request is closed")
+	}
+	u.follow(asks, http.StateIdle)
+	u.follow(third, http.StateActive)
+	used = third
+	if fourth := enter(); !closed(asks) || closed(third) || closed(fourth) {
+		t.Error("not the one that is idle is closed")
+	}
 }
