@@ -54,5 +54,23 @@ func (s *Source) follows(ctx context.Context, inForce, commit string) error {
 	if !held {
 		return nil
 	}
-	return fmt.Errorf("%w; seawall apply accepts it", why)
+	told := fmt.Errorf("%w; seawall apply accepts it", why)
+	if err != nil { // which says itself what helps
+		return told
+	}
+	return moveError{told, inForce}
+}
+
+// moveError is a move for which a commit is held. To take the commit back is no way out of it.
+type moveError struct {
+	error
+	inForce string
+}
+
+// Unwrap returns what is told.
+func (e moveError) Unwrap() error { return e.error }
+
+// Advice is what a person can do.
+func (e moveError) Advice() string {
+	return "move the branch back to " + e.inForce[:min(len(e.inForce), 12)] + " or to a commit on top of it; or accept what it is now: seawall apply"
 }

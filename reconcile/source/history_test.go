@@ -69,3 +69,12 @@ func TestHistory(t *testing.T) {
 		})
 	}
 }
+
+// A revert of a commit that is held for how the ref moved stays held: it is not advised.
+func TestTheAdviceOnAMove(t *testing.T) {
+	s := New(Config{Now: time.Now, Moved: func(context.Context, string, string) (Move, error) { return Unrelated, nil }})
+	var advised interface{ Advice() string }
+	if err := s.follows(t.Context(), "0123456789abcdef", "c2"); !errors.As(err, &advised) || !strings.Contains(advised.Advice(), "back to 0123456789ab or") {
+		t.Errorf("%v", err)
+	}
+}
