@@ -23,7 +23,7 @@ type zonesOnly struct {
 
 func (z *zonesOnly) Rulesets(ctx context.Context, scope edge.Scope) ([]edge.Ruleset, error) {
 	if scope.Level == edge.LevelAccount {
-		return nil, &edge.Error{Status: 403}
+		return nil, &edge.Error{Status: 403, Details: []edge.ErrorDetail{{Code: edge.CodeAuthentication, Message: "Authentication error"}}}
 	}
 	z.lists = append(z.lists, scope)
 	list, err := z.Reader.Rulesets(ctx, scope)
@@ -31,14 +31,14 @@ func (z *zonesOnly) Rulesets(ctx context.Context, scope edge.Scope) ([]edge.Rule
 		list = slices.DeleteFunc(list, func(r edge.Ruleset) bool { return r.Kind == edge.KindManaged })
 	}
 	if z.hidden {
-		return nil, &edge.Error{Status: 403}
+		return nil, &edge.Error{Status: 403, Details: []edge.ErrorDetail{{Code: edge.CodeAuthentication, Message: "Authentication error"}}}
 	}
 	return list, err
 }
 
 func (z *zonesOnly) Ruleset(ctx context.Context, scope edge.Scope, id edge.RulesetID) (edge.Ruleset, error) {
 	if scope.Level == edge.LevelAccount {
-		return edge.Ruleset{}, &edge.Error{Status: 403}
+		return edge.Ruleset{}, &edge.Error{Status: 403, Details: []edge.ErrorDetail{{Code: edge.CodeAuthentication, Message: "Authentication error"}}}
 	}
 	return z.Reader.Ruleset(ctx, scope, id)
 }
