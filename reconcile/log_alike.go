@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -29,12 +30,16 @@ type gathers struct {
 }
 
 // gather takes in what a look at a zone has found, and drops what it has not. One of many that are alike
-// is among the returned.
+// is among the returned. A look that an outage has kept from reading the zone drops nothing.
 func (l *Logger) gather(ctx context.Context, r Report) (many map[string]bool) {
 	here := map[string]bool{}
 	many = map[string]bool{}
 	for _, p := range r.Plan.Problems {
-		if p.Token != "" || r.Told && p.State.Unread() {
+		if p.Token != "" {
+			continue
+		}
+		if r.Told && p.State.Unread() {
+			maps.Copy(here, l.alike.of[r.Zone.String()])
 			continue
 		}
 		why := problemOf(p)

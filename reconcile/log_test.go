@@ -120,6 +120,12 @@ func TestLoggerTellsOfManyZonesAtOnce(t *testing.T) {
 	if lines := turn(empty); len(lines) > 0 {
 		t.Errorf("the second turn: %q", lines)
 	}
+	for i := range n { // an outage: nothing is known of them
+		r := look(i, []diff.Problem{{Zone: zoneKey(i), State: diff.Unknown, Reason: "503"}}, nil)
+		if r.Told = true; len(l.report(r)) > 0 {
+			t.Fatalf("an outage is told as the end: %s", l.out.String())
+		}
+	}
 	if lines := turn(func(int) []diff.Problem { return nil }); !slices.Equal(lines, []string{end}) {
 		t.Errorf("the end: %q", lines)
 	}
