@@ -40,3 +40,21 @@ func TestAReloadGoesOnWithAnOutage(t *testing.T) {
 	h.want(t) // by the daemon of before
 	h.Declare(1, func(edge.Scope) bool { return true })
 }
+
+// What is not tried any more after a reload, such as git for reviews that were removed, does not keep an
+// outage whose other parts go on failing for a while.
+func TestAReloadLetsGoOfWhatIsNotTried(t *testing.T) {
+	h := newHistory(1)
+	fail := func(what string) { h.Failed(reconcile.OutageGit, "", what, errors.New("no route to host")) }
+	fail("fetch")
+	fail("pull requests")
+	h.Continue(func(Event) {})
+	for range 5 {
+		h.pass(continued / 4)
+		fail("fetch")
+	}
+	h.Worked(reconcile.OutageGit, "", "fetch")
+	if h.pass(settle); len(h.Outages()) != 0 {
+		t.Errorf("it lasts: %+v", h.Outages())
+	}
+}

@@ -28,6 +28,7 @@ type incident struct {
 	continued      time.Time // when a reload has taken it over; zero: none has
 
 	failing  map[part]string // what fails, with its name where it is a zone
+	before   map[part]string // of these, what a reload has taken over and has not failed since
 	affected map[edge.Scope]bool
 	first    []string // names of the first zones affected
 	causes   map[string]bool
@@ -57,6 +58,7 @@ func (i *incident) fail(of part, name string, c cause, now time.Time) {
 		i.causes[c.text] = true
 	}
 	i.failing[of] = name
+	delete(i.before, of)
 	i.failed, i.worked = now, time.Time{}
 	i.tries++
 	if id := of.zone; id != (edge.Scope{}) && !i.affected[id] {

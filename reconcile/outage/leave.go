@@ -1,6 +1,7 @@
 package outage
 
 import (
+	"maps"
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
@@ -79,8 +80,23 @@ func (t *Tracker) Continue(tell func(Event)) {
 	defer t.mu.Unlock()
 	t.config.Tell = tell
 	for _, i := range t.open {
-		i.continued = t.config.Now()
+		i.continued, i.before = t.config.Now(), maps.Clone(i.failing)
 	}
+}
+
+// lapse lets go of what has failed before a reload and was not tried since, such as git for reviews that
+// are not configured any more: it would keep an outage whose other parts work. Zones are let go of by
+// [Tracker.Declare].
+func (i *incident) lapse(now time.Time) {
+	if i.before == nil || now.Sub(i.continued) < continued {
+		return
+	}
+	for of := range i.before {
+		if _, fails := i.failing[of]; fails && of.zone == (edge.Scope{}) {
+			i.work(of, now)
+		}
+	}
+	i.before = nil
 }
 
 // unheard reports whether an outage is from before a reload, and was not tried since.

@@ -303,6 +303,9 @@ func (t *Tracker) judge(now time.Time) {
 	}
 	for _, k := range t.keys() {
 		i, open := t.open[k]
+		if open {
+			i.lapse(now)
+		}
 		switch {
 		case !open: // another has taken it in
 		case !i.began && i.pending:
