@@ -102,3 +102,17 @@ func TestEntryOfASkipRule(t *testing.T) {
 		}
 	}
 }
+
+// A length of time is read with days and weeks; one that does not fit is refused, and is no other one.
+func TestLength(t *testing.T) {
+	for text, want := range map[string]time.Duration{"45m": 45 * time.Minute, "2d": 48 * time.Hour, "1d12h": 36 * time.Hour, "2w": 336 * time.Hour, "0d": 0} {
+		if got, err := Length(text); err != nil || got != want {
+			t.Errorf("%q: %s, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "2", "d", "1d-1h", "1d1d", "1.5d", "-1d", "31000w", "99999w", "106751d999h"} {
+		if got, err := Length(text); err == nil {
+			t.Errorf("%q: %s", text, got)
+		}
+	}
+}

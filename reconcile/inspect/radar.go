@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -109,10 +110,15 @@ var lengthForm = lazyregexp.New(`^([0-9]{1,5})([dw])(.*)$`)
 func Length(text string) (time.Duration, error) {
 	days := time.Duration(0)
 	if found := lengthForm().FindStringSubmatch(text); found != nil {
+		const day = 24 * time.Hour
 		n, _ := strconv.Atoi(found[1]) // of five digits
-		if days = time.Duration(n) * 24 * time.Hour; found[2] == "w" {
-			days *= 7
+		if found[2] == "w" {
+			n *= 7
 		}
+		if n > int(math.MaxInt64/day) {
+			return 0, fmt.Errorf("%q is longer than 292 years", text)
+		}
+		days = time.Duration(n) * day
 		if text = found[3]; text == "" {
 			return days, nil
 		}
