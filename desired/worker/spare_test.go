@@ -228,7 +228,7 @@ func TestSpareThatFailsAheadDoesTheJob(t *testing.T) {
 // TestFrozenSpare: a process that was stopped meanwhile costs a job a moment, not the bound of its step.
 func TestFrozenSpare(t *testing.T) {
 	t.Parallel()
-	r := worker.Runner{Limits: worker.Limits{PerStep: time.Hour, Total: time.Hour, Silence: time.Second}}
+	r := worker.Runner{Limits: worker.Limits{PerStep: time.Hour, Total: time.Hour, Silence: 3 * time.Second}}
 	r.Spare = newSpare(t, &worker.Spare{Limits: r.Limits})
 	ahead := r.Spare.PID()
 	must.Do(t, syscall.Kill(ahead, syscall.SIGSTOP))
